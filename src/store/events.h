@@ -347,6 +347,12 @@ PAWL_MUSTCHECK pawl_status check_skip(const struct checkpoint_skip *in, pawl_err
 PAWL_MUSTCHECK pawl_status check_target(const struct perspective_target *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_snapshot(const struct snapshot *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_limit(const char *op, int limit, pawl_error *err); /* 1 … PAWL_LIST_MAX */
+PAWL_MUSTCHECK pawl_status check_stamp(int limit, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_backfill(pawl_str perspective, int streams_max, pawl_error *err);
+
+/* The errors of what is not there. */
+PAWL_MUSTCHECK pawl_status snapshot_missing(pawl_str stream, pawl_str name, pawl_error *err);
+PAWL_MUSTCHECK pawl_status checkpoint_missing(pawl_str stream, pawl_str perspective, pawl_error *err);
 
 /* What an append answers when this many of its ids are known; first: the version of its first event when all
  * of them are this call's, else 0. */

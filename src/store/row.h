@@ -10,10 +10,11 @@
 enum member_type {
     MEMBER_NONE,
     MEMBER_INT,
-    MEMBER_ENUM,
-    MEMBER_BIG, /* int64_t */
+    MEMBER_SMALL, /* an int or an enum that PostgreSQL keeps in two bytes */
+    MEMBER_BIG,   /* int64_t */
     MEMBER_BOOL,
     MEMBER_TEXT,
+    MEMBER_JSON, /* a text that PostgreSQL takes as json */
     MEMBER_UUID
 };
 
@@ -26,13 +27,18 @@ struct member {
 #define MEMBER_TYPE(row, name)                                                                               \
     _Generic(((row *)0)->name, int                                                                           \
              : MEMBER_INT, unsigned                                                                          \
-             : MEMBER_ENUM, int64_t                                                                          \
+             : MEMBER_INT, int64_t                                                                           \
+             : MEMBER_BIG, size_t                                                                            \
              : MEMBER_BIG, bool                                                                              \
              : MEMBER_BOOL, pawl_str                                                                         \
              : MEMBER_TEXT, pawl_uuid                                                                        \
              : MEMBER_UUID)
 #define MEMBER(row, name)                                                                                    \
     { offsetof(row, name), MEMBER_TYPE(row, name) }
+#define MEMBER_AS_SMALL(row, name)                                                                           \
+    { offsetof(row, name), _Generic(((row *)0)->name, int : MEMBER_SMALL, unsigned : MEMBER_SMALL) }
+#define MEMBER_AS_JSON(row, name)                                                                            \
+    { offsetof(row, name), _Generic(((row *)0)->name, pawl_str : MEMBER_JSON) }
 
 /* The members that SQL selects, in its order. */
 struct row_shape {
@@ -60,13 +66,41 @@ struct rows_out {
 
 void rows_give(struct row_list list, int64_t now_ms, struct rows_out out);
 
-/* Of the rows that both stores read. */
-extern const struct row_shape task_shape, schedule_shape, agent_shape, refusal_shape, task_run_shape;
-extern const struct row_shape job_counts_shape, job_limit_shape, job_step_shape, job_dead_group_shape;
-extern const struct row_shape run_shape, run_sums_shape, partition_shape, stored_item_shape, run_target_shape;
-extern const struct row_shape duty_shape, refused_shape, pause_shape, audit_shape;
-extern const struct row_shape alert_shape, alert_rule_shape, alert_change_shape, alert_told_shape;
-extern const struct row_shape kind_counts_shape, instance_shape, lane_shape, dead_group_shape, receptor_shape;
-extern const struct row_shape event_shape, checkpoint_shape, checkpoint_error_shape, perspective_shape;
+/* Rows of one column: an int64_t, an id, a text. */
+extern const struct row_shape number_shape, id_shape, text_shape;
+/* What SQL gives and takes, named after the struct. */
+/* rows/messages.c */
+extern const struct row_shape message_new_shape, item_shape, item_seen_shape, message_view_shape, why_shape,
+    message_filter_shape, kind_counts_shape, tally_shape, dead_group_shape, dead_ref_shape,
+    complete_item_shape, release_item_shape, item_ref_shape, refused_shape, malformed_shape, pause_shape,
+    pause_new_shape, message_shape;
+/* rows/fleet.c */
+extern const struct row_shape instance_new_shape, instance_shape, instance_grant_shape, beat_shape,
+    rebalance_shape, peers_look_shape, grant_held_shape, grants_settled_shape, lane_shape, duty_take_shape,
+    duty_grant_shape, duty_shape, audit_shape, settings_shape, settings_change_shape, maintain_shape,
+    rollup_shape, durability_shape;
+/* rows/events.c */
+extern const struct row_shape event_new_shape, event_shape, append_result_shape, stamp_result_shape,
+    snapshot_shape, snapshot_new_shape, perspective_shape, perspective_registered_shape, switch_result_shape,
+    perspective_target_shape, perspective_reached_shape, event_pattern_shape, apply_item_shape,
+    apply_cut_shape, checkpoint_shape, checkpoint_row_shape, checkpoint_grant_shape, checkpoint_report_shape,
+    checkpoint_ref_shape, checkpoint_skip_shape, checkpoint_filter_shape, checkpoint_error_shape,
+    receptor_shape, receptor_report_shape, event_receptor_shape, feed_result_shape, event_kept_shape;
+/* rows/jobs.c */
+extern const struct row_shape job_new_shape, job_shape, job_view_shape, job_filter_shape, job_why_shape,
+    job_counts_shape, job_tally_shape, job_priority_shape, job_limit_shape, job_step_shape,
+    job_step_new_shape, job_wake_shape, wake_result_shape, renew_item_shape, job_dead_group_shape,
+    jobs_maintain_shape, task_shape, task_new_shape, put_answer_shape, put_answer_plain_shape, schedule_shape,
+    schedule_new_shape, agent_shape, agent_new_shape, refusal_shape, task_run_shape, task_run_sums_shape,
+    audit_report_shape, spine_event_shape;
+/* rows/runs.c */
+extern const struct row_shape run_shape, run_saved_shape, run_sums_shape, runs_filter_shape,
+    run_started_shape, partition_shape, partition_saved_shape, partitions_filter_shape, page_ref_shape,
+    page_shape, run_item_shape, page_result_shape, items_filter_shape, stored_item_shape, selected_item_shape,
+    partition_reset_shape, run_retried_shape, run_pace_shape, run_target_shape, runs_maintain_shape;
+/* rows/alerts.c */
+extern const struct row_shape alert_shape, alert_rule_shape, alert_rule_new_shape, alert_silence_shape,
+    alert_turn_shape, alert_verdict_shape, alert_change_shape, alert_told_shape, alert_change_new_shape,
+    alert_delivery_shape, alert_notice_shape;
 
 #endif

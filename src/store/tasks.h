@@ -173,7 +173,9 @@ struct audit_head {
 
 struct spine_event {
     int64_t id, job_id;
-    pawl_str event_type; /* job.succeeded, job.failed, job.dead, job.cancelled, job.lost */
+    enum run_outcome outcome;
+    pawl_str
+        event_type; /* the same as a word: job.succeeded, job.failed, job.dead, job.cancelled, job.lost */
     pawl_str task, type;
     pawl_uuid instance;
     int attempt;

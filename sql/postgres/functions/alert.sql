@@ -203,7 +203,7 @@ $$;
 -- locks: the turn, the rules' rows
 CREATE OR REPLACE FUNCTION pawl.alert_turn_end(
     p_token bigint, p_window text, p_rules text[], p_versions bigint[], p_phases smallint[], p_since_ms bigint[], p_turning_ms bigint[],
-    p_told smallint[], p_values bigint[], p_keep_ms bigint) RETURNS void
+    p_told boolean[], p_values bigint[], p_keep_ms bigint) RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_count bigint;
@@ -219,7 +219,7 @@ BEGIN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = 'another turn was given meanwhile';
     END IF;
     UPDATE pawl.alert_rule r
-       SET phase = v.phase, since_ms = v.since_ms, turning_ms = v.turning_ms, told = v.told = 1, value = v.value
+       SET phase = v.phase, since_ms = v.since_ms, turning_ms = v.turning_ms, told = v.told, value = v.value
       FROM unnest(p_rules, p_versions, p_phases, p_since_ms, p_turning_ms, p_told, p_values)
            AS v (name, version, phase, since_ms, turning_ms, told, value)
      WHERE r.name = v.name AND r.version = v.version;

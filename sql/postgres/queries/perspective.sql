@@ -11,7 +11,7 @@ SELECT e.more, e.outcome FROM pawl.advance_end($1, $2, $3, $4, $5, $6, $7, $8, $
 SELECT l.traceparent FROM pawl.advance_links($1, $2, $3, $4, $5) l
 
 -- name: apply_begin
-SELECT b.stream, b.held, b.from_version, b.through_version, b.head, b.replay_to
+SELECT b.held, b.stream, b.from_version, b.through_version, b.head, b.replay_to
   FROM pawl.apply_begin($1, $2, $3, $4) b
 
 -- name: apply_end

@@ -1,9 +1,9 @@
 -- receptor: receptors, which turn events into messages, and the patterns of event types.
 
 -- name: receptor_list
-SELECT r.name, r.patterns, r.position, r.fed, r.registered_ms, r.head FROM pawl.receptor_list() r
+SELECT r.name, r.position, r.fed, r.registered_ms, r.head, r.patterns FROM pawl.receptor_list() r
 UNION ALL
-SELECT NULL, NULL, 0, 0, 0, pawl.events_head(NULL)
+SELECT NULL, 0, 0, 0, pawl.events_head(NULL), NULL
 
 -- name: receptor_register
 SELECT pawl.receptor_register($1, $2, $3, $4, $5)

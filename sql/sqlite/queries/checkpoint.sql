@@ -31,7 +31,7 @@ SELECT perspective, fingerprint, min(error), count(*) FROM pawl_checkpoint WHERE
 -- name: checkpoint_find
 -- How far a perspective is in a stream.
 -- params: stream, perspective
-SELECT version, token, status, attempts, updated_ms, error FROM pawl_checkpoint WHERE stream = ?1 AND perspective = ?2
+SELECT stream, perspective, error, version, token, updated_ms, status, attempts FROM pawl_checkpoint WHERE stream = ?1 AND perspective = ?2
 
 -- name: checkpoint_held
 -- What an instance holds that a batch granted.

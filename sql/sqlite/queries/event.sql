@@ -92,7 +92,7 @@ INSERT INTO pawl_snapshot (stream, name, version, state, made_ms) VALUES (?1, ?2
 -- name: snapshot_newest
 -- The newest kept state.
 -- params: stream, name, version_max
-SELECT version, state, made_ms FROM pawl_snapshot WHERE stream = ?1 AND name = ?2 AND (?3 = 0 OR version <= ?3) ORDER BY version DESC LIMIT 1
+SELECT stream, name, version, state, made_ms FROM pawl_snapshot WHERE stream = ?1 AND name = ?2 AND (?3 = 0 OR version <= ?3) ORDER BY version DESC LIMIT 1
 
 -- name: snapshot_trim
 -- Only the last kept states stay.

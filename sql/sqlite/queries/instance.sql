@@ -3,7 +3,7 @@
 -- name: duty_find
 -- The holder of a duty.
 -- params: name
-SELECT instance, token, lease_until_ms FROM pawl_duty WHERE name = ?1
+SELECT name, instance, token, lease_until_ms FROM pawl_duty WHERE name = ?1
 
 -- name: duty_list
 -- The duties that are held.
@@ -38,7 +38,7 @@ DELETE FROM pawl_instance WHERE id = ?1
 -- name: instance_find
 -- What operations need to know of an instance.
 -- params: id
-SELECT state, kinds, beat_ms, lease_ms, lease_until_ms, max_partitions, lock_no, slots FROM pawl_instance WHERE id = ?1
+SELECT id, state, kinds, beat_ms, lease_ms, lease_until_ms, max_partitions, slots FROM pawl_instance WHERE id = ?1
 
 -- name: instance_insert
 -- A new active instance.
@@ -68,7 +68,7 @@ UPDATE pawl_instance SET lock_no = 1, absent_since_ms = NULL WHERE id = ?1
 -- name: instance_peers_locked
 -- Active peers that hold a liveness lock.
 -- params: caller
-SELECT id, absent_since_ms FROM pawl_instance WHERE state = :INSTANCE_ACTIVE AND lock_no > 0 AND id <> ?1 ORDER BY id
+SELECT id, coalesce(absent_since_ms, -1) FROM pawl_instance WHERE state = :INSTANCE_ACTIVE AND lock_no > 0 AND id <> ?1 ORDER BY id
 
 -- name: instance_processed
 -- How much an instance has done so far.
@@ -102,6 +102,7 @@ INSERT OR IGNORE INTO pawl_tombstone (id, removed_ms) VALUES (?1, ?2)
 
 -- name: view_instances
 -- Every instance, by id.
+-- params: now_ms
 SELECT id, service, host, metadata, pid, kinds, state, started_ms, beat_ms, lease_until_ms,
        (SELECT count(*) FROM pawl_lane WHERE kind = :KIND_OUTBOX AND owner = pawl_instance.id),
        (SELECT count(*) FROM pawl_lane WHERE kind = :KIND_INBOX AND owner = pawl_instance.id),
@@ -110,5 +111,6 @@ SELECT id, service, host, metadata, pid, kinds, state, started_ms, beat_ms, leas
        (SELECT coalesce(sum(in_flight), 0) FROM pawl_claim WHERE pawl_claim.instance = pawl_instance.id AND pawl_claim.state = :CLAIM_ACTIVE),
        processed,
        (SELECT count(*) FROM pawl_job_claim c JOIN pawl_job j ON j.token = c.token AND j.state = :JOB_RUNNING
-         WHERE c.instance = pawl_instance.id AND c.active = 1)
+         WHERE c.instance = pawl_instance.id AND c.active = 1),
+       ?1 - beat_ms
   FROM pawl_instance ORDER BY id

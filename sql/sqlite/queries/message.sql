@@ -22,7 +22,8 @@ SELECT number FROM pawl_intake ORDER BY number LIMIT 1
 -- name: intake_next
 -- The oldest rows that an application has left.
 -- params: limit
-SELECT number, type, payload, stream, topic, headers, id, correlation_id, causation_id, traceparent
+-- returns: number, the ids as text, and a new message without them
+SELECT number, id, correlation_id, causation_id, stream, topic, type, payload, headers, NULL, NULL, traceparent
     FROM pawl_intake ORDER BY number LIMIT ?1
 
 -- name: message_delete
@@ -43,8 +44,7 @@ SELECT seq, {{message}}
 
 -- name: message_insert
 -- One new message.
--- params: kind, lane, seq, id, partition, put_ms, stream, topic, type, consumer, correlation_id, causation_id,
---   traceparent, headers, payload
+-- params: kind, lane, seq, and the columns in their order
 INSERT INTO pawl_message (kind, lane, seq, {{message}})
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
 

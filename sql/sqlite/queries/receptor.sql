@@ -1,9 +1,5 @@
 -- receptor: receptors, which turn events into messages, and the patterns of event types.
 
--- name: event_receptor_count
--- How many receptors on events there are.
-SELECT count(*) FROM pawl_event_receptor
-
 -- name: event_receptor_delete
 -- Removes a receptor on events.
 -- params: name
@@ -12,7 +8,7 @@ DELETE FROM pawl_event_receptor WHERE name = ?1
 -- name: event_receptor_find
 -- How far a receptor on events is.
 -- params: name
-SELECT position, fed, registered_ms FROM pawl_event_receptor WHERE name = ?1
+SELECT name, position, fed, registered_ms FROM pawl_event_receptor WHERE name = ?1
 
 -- name: event_receptor_insert
 -- A new receptor on events.

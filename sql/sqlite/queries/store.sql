@@ -1,9 +1,9 @@
 -- store: the store as a whole: sessions, transactions, settings, clock, damage.
 
 -- name: durability
--- What the file promises of a commit that was acknowledged.
+-- What the file promises of a commit that was acknowledged; it has no standby.
 SELECT 'journal_mode=' || m.journal_mode || ' synchronous=' ||
-       CASE s.synchronous WHEN 0 THEN 'off' WHEN 1 THEN 'normal' WHEN 2 THEN 'full' ELSE 'extra' END, s.synchronous >= 2
+       CASE s.synchronous WHEN 0 THEN 'off' WHEN 1 THEN 'normal' WHEN 2 THEN 'full' ELSE 'extra' END, s.synchronous >= 2, 1
   FROM pragma_journal_mode m, pragma_synchronous s
 
 -- name: file_damage
@@ -104,9 +104,8 @@ SELECT boot_id, file_id, last_ms FROM pawl_settings
 
 -- name: settings_read
 -- The settings, the clock and the counters.
-SELECT partition_count, lane_count, epoch, instance_lease_ms, stale_ms, max_attempts, dedupe_ms, history_ms, dead_policy,
-       test_now_ms, clock_base_ms, last_seq, last_token, (SELECT max(version) FROM pawl_schema_migration),
-       epoch_ms, epoch_cause
+SELECT partition_count, lane_count, max_attempts, dead_policy, (SELECT max(version) FROM pawl_schema_migration), epoch,
+       instance_lease_ms, stale_ms, dedupe_ms, history_ms, test_now_ms, epoch_ms, epoch_cause, clock_base_ms, last_seq, last_token
   FROM pawl_settings
 
 -- name: transaction_begin_read

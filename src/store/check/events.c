@@ -324,3 +324,25 @@ pawl_status append_refused(const char *op, const struct events_append *in, const
                      "stream %.*s is at version %" PRId64 ", not at %" PRId64 "; read it and decide again",
                      STR_ARG(in->stream), result->version, in->expected);
 }
+
+pawl_status check_stamp(int limit, pawl_error *err) {
+    if (limit >= 1)
+        return PAWL_OK;
+    return error_set(err, PAWL_INVALID, "events_stamp", "limit %d must be at least 1", limit);
+}
+
+pawl_status check_backfill(pawl_str perspective, int streams_max, pawl_error *err) {
+    pawl_status status = check_key("perspective_backfill", perspective, err);
+    return status == PAWL_OK ? check_limit("perspective_backfill", streams_max, err) : status;
+}
+
+pawl_status snapshot_missing(pawl_str stream, pawl_str name, pawl_error *err) {
+    return error_set(err, PAWL_NOT_FOUND, "snapshot_get", "no snapshot \"%.*s\" of stream \"%.*s\"",
+                     STR_ARG(name), STR_ARG(stream));
+}
+
+pawl_status checkpoint_missing(pawl_str stream, pawl_str perspective, pawl_error *err) {
+    return error_set(err, PAWL_NOT_FOUND, "checkpoint_get",
+                     "perspective %.*s has no checkpoint for stream %.*s", STR_ARG(perspective),
+                     STR_ARG(stream));
+}

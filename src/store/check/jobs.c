@@ -410,3 +410,22 @@ void job_fill_in(struct job *job, const struct task *task) {
         job->timeout_ms = task->timeout_ms;
     job->flags |= task->flags;
 }
+
+pawl_status check_rows_max(const char *op, int rows_max, pawl_error *err) {
+    if (rows_max >= 1)
+        return PAWL_OK;
+    return error_set(err, PAWL_INVALID, op, "rows_max %d is below 1", rows_max);
+}
+
+pawl_status job_missing(int64_t id, pawl_error *err) {
+    return error_set(err, PAWL_NOT_FOUND, "job_why", "there is no unfinished job %lld", (long long)id);
+}
+
+pawl_status named_missing(const char *op, pawl_str name, pawl_error *err) {
+    return error_set(err, PAWL_NOT_FOUND, op, "there is no '%.*s'", STR_ARG(name));
+}
+
+pawl_status task_in_use(pawl_str name, pawl_error *err) {
+    return error_set(err, PAWL_CONFLICT, "task_remove",
+                     "a schedule names task '%.*s': remove the schedule first", STR_ARG(name));
+}

@@ -20,6 +20,7 @@ PAWL_MUSTCHECK pawl_status check_audit_expect(pawl_str hash, pawl_error *err);
 pawl_str job_cancel_error(pawl_str error, struct arena *arena);
 /* The fault of audit_verify when the anchor that was expected is not there. */
 pawl_str audit_anchor_unknown(pawl_str expect, struct arena *arena);
+PAWL_MUSTCHECK pawl_status check_rows_max(const char *op, int rows_max, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_list_limit(const char *op, int limit, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_task(const struct task *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_schedule(const struct job_schedule *in, pawl_error *err);
@@ -35,6 +36,11 @@ void jobs_finish_order(const struct jobs_finish *in, size_t *order);
 
 /* What a task says where the job is silent. */
 void job_fill_in(struct job *job, const struct task *task);
+
+/* The errors of what is not there, or is in use. */
+PAWL_MUSTCHECK pawl_status job_missing(int64_t id, pawl_error *err);
+PAWL_MUSTCHECK pawl_status named_missing(const char *op, pawl_str name, pawl_error *err);
+PAWL_MUSTCHECK pawl_status task_in_use(pawl_str name, pawl_error *err);
 
 /* "job.succeeded" and so on. */
 const char *run_outcome_event(enum run_outcome outcome);

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
-#include "store/postgres/calls.h"
+#include "store/postgres/query.h"
 #include "store/postgres/wire/schema.h"
 
 enum { VIOLATIONS_MAX = 1000 };
@@ -61,19 +61,7 @@ pawl_status postgres_problems(struct store *store, struct arena *arena, struct v
 
 pawl_status postgres_durability(struct store *store, struct arena *arena, struct durability *out,
                                 pawl_error *err) {
-    struct statement statement = pg_statement_new(POSTGRES_Q_DURABILITY, arena);
-    bool failed = false;
-    pawl_status status = pg_statement_run(postgres_of(store), "durability", &statement, EFFECT_READ, err);
-    if (status == PAWL_OK && PQntuples(statement.result) != 1)
-        status = pg_answer_malformed("durability", err);
-    if (status == PAWL_OK)
-        *out = (struct durability){
-            .found = pg_cell_text((struct cell){statement.result, 0, 0}, arena, &failed),
-            .crash = pg_cell_bool((struct cell){statement.result, 0, 1}),
-            .failover = pg_cell_bool((struct cell){statement.result, 0, 2}),
-        };
-    if (status == PAWL_OK && failed)
-        status = pg_answer_no_memory("durability", err);
-    pg_statement_clear(&statement);
-    return status;
+    struct query q;
+    pg_read(&q, store, POSTGRES_Q_DURABILITY, "durability", arena, PAWL_OK);
+    return pg_row(&q, &durability_shape, out, err);
 }

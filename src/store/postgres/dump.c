@@ -6,7 +6,7 @@
 #include "base/json/json.h"
 #include "base/str.h"
 #include "base/uuid.h"
-#include "store/postgres/calls.h"
+#include "store/postgres/query.h"
 #include "store/postgres/wire/schema.h"
 
 /* How one column is printed. */

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/uuid.h"
-#include "store/postgres/calls.h"
+#include "store/postgres/query.h"
 
 static void postgres_close(struct store *store) {
     if (store == NULL)
@@ -17,6 +17,7 @@ static void postgres_close(struct store *store) {
             pg_statement_clear(&release);
     }
     pg_connection_free(self);
+    arena_free(self->scratch);
     free(store);
 }
 
@@ -82,8 +83,13 @@ static pawl_status version_check(struct postgres *self, pawl_error *err) {
 
 pawl_status postgres_open(const struct store_config *config, struct store **store, pawl_error *err) {
     struct postgres *self = calloc(1, sizeof *self);
-    if (self == NULL)
+    struct arena *scratch = arena_create(0);
+    if (self == NULL || scratch == NULL) {
+        arena_free(scratch);
+        free(self);
         return error_set(err, PAWL_NO_MEMORY, "store_open", "no memory for a store");
+    }
+    self->scratch = scratch;
     self->store = (struct store){.ops = &postgres_ops,
                                  .caps = {.notify = true, .many_writers = true, .sessions = true},
                                  .dialect = "postgres"};

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "store/sqlite/file/row.h"
 #include "store/sqlite/messages/view.h"
 
 /* Enough to see what is wrong; a broken database may break every row. */
@@ -91,14 +92,12 @@ pawl_status sqlite_problems(struct store *store, struct arena *arena, struct vio
 pawl_status sqlite_durability(struct store *store, struct arena *arena, struct durability *out,
                               pawl_error *err) {
     struct operation op;
-    struct durability found = {.failover = true};
+    struct durability found = {0};
     pawl_status status = PAWL_OK;
     if (!operation_begin(&op, store, OPERATION_READ, "durability", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_DURABILITY);
-    if (statement_next(&s)) {
-        found.found = column_copy(&s, 0, arena);
-        found.crash = column_int(&s, 1) != 0;
-    }
+    if (statement_next(&s))
+        row_read(&s, 0, &durability_shape, arena, &found);
     return operation_give(&op, statement_end(&s), out, &found);
 }

@@ -17,13 +17,14 @@ static struct cell member_cell(const struct column *column, const void *row) {
     const char *at = (const char *)row + column->member.offset;
     switch ((enum member_type)column->member.type) {
     case MEMBER_INT:
-    case MEMBER_ENUM:
+    case MEMBER_SMALL:
         return number_cell(column, *(const int *)at);
     case MEMBER_BIG:
         return number_cell(column, *(const int64_t *)at);
     case MEMBER_BOOL:
         return cell_bool(*(const bool *)at);
     case MEMBER_TEXT:
+    case MEMBER_JSON:
         return cell_text(*(const pawl_str *)at);
     case MEMBER_UUID:
         return cell_uuid(*(const pawl_uuid *)at);

@@ -19,7 +19,7 @@
 #define WORD_OF(name, array)                                                                                 \
     COLUMN_OF(CELL_TEXT, name, int                                                                           \
               : MEMBER_INT, unsigned                                                                         \
-              : MEMBER_ENUM),                                                                                \
+              : MEMBER_INT),                                                                                 \
         .words = (array), .word_count = sizeof(array) / sizeof *(array)
 
 /* made: the cells of columns that show no member, in their order; NULL when there are none. */

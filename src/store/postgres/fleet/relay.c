@@ -1,66 +1,30 @@
 /* Duties, what came in and was refused, pauses and the audit. */
 #include "store/relay.h"
 
-#include "base/error.h"
 #include "base/hash.h"
-#include "base/str.h"
-#include "store/postgres/row.h"
-
-pawl_status pg_void_run(struct store *store, const char *op, struct statement *statement, struct arena *arena,
-                        pawl_error *err) {
-    pawl_status status = pg_statement_run(postgres_of(store), op, statement, EFFECT_WRITE, err);
-    pg_statement_clear(statement);
-    arena_free(arena);
-    return status;
-}
+#include "store/postgres/calls.h"
 
 pawl_status postgres_duty_take(struct store *store, const struct duty_take *in, struct duty_grant *out,
                                pawl_error *err) {
-    pawl_status status = check_duty(in, err);
-    if (status != PAWL_OK)
-        return status;
-    struct arena *arena = arena_create(0);
-    if (arena == NULL)
-        return pg_answer_no_memory("duty_take", err);
-    struct statement statement = pg_statement_new(POSTGRES_Q_DUTY_TAKE, arena);
-    pg_params_text(&statement.params, in->name);
-    pg_params_uuid(&statement.params, in->instance);
-    pg_params_big(&statement.params, in->lease_ms);
-    status = pg_statement_run(postgres_of(store), "duty_take", &statement, EFFECT_WRITE, err);
-    if (status == PAWL_OK && PQntuples(statement.result) != 1)
-        status = pg_answer_malformed("duty_take", err);
-    if (status == PAWL_OK) {
-        const PGresult *r = statement.result;
-        *out = (struct duty_grant){.held = pg_cell_bool((struct cell){r, 0, 0}),
-                                   .token = pg_cell_int((struct cell){r, 0, 1}),
-                                   .instance = pg_cell_uuid((struct cell){r, 0, 2}),
-                                   .now_ms = pg_cell_int((struct cell){r, 0, 3}),
-                                   .lease_until_ms = pg_cell_int((struct cell){r, 0, 4})};
-    }
-    pg_statement_clear(&statement);
-    arena_free(arena);
-    return status;
+    struct query q;
+    pg_write(&q, store, POSTGRES_Q_DUTY_TAKE, "duty_take", NULL, check_duty(in, err));
+    pg_params_row(q.params, &duty_take_shape, in);
+    return pg_row(&q, &duty_grant_shape, out, err);
 }
 
 pawl_status postgres_duty_leave(struct store *store, pawl_str name, int64_t token, pawl_error *err) {
-    struct arena *arena = arena_create(0);
-    if (arena == NULL)
-        return pg_answer_no_memory("duty_leave", err);
-    struct statement statement = pg_statement_new(POSTGRES_Q_DUTY_LEAVE, arena);
-    pg_params_text(&statement.params, name);
-    pg_params_big(&statement.params, token);
-    return pg_void_run(store, "duty_leave", &statement, arena, err);
+    struct query q;
+    pg_write(&q, store, POSTGRES_Q_DUTY_LEAVE, "duty_leave", NULL, PAWL_OK);
+    pg_params_text(q.params, name);
+    pg_params_big(q.params, token);
+    return pg_done(&q, err);
 }
 
 pawl_status postgres_duties(struct store *store, struct arena *arena, struct duty_rows *out,
                             pawl_error *err) {
-    struct row_list list;
-    struct statement statement = pg_statement_new(POSTGRES_Q_VIEW_DUTIES, arena);
-    pawl_status status = pg_rows_run(store, &statement, "duties", &duty_shape, &list, err);
-    if (status == PAWL_OK)
-        *out = (struct duty_rows){list.rows, list.count};
-    pg_statement_clear(&statement);
-    return status;
+    struct query q;
+    pg_read(&q, store, POSTGRES_Q_VIEW_DUTIES, "duties", arena, PAWL_OK);
+    return pg_list(&q, &duty_shape, ROWS_OUT(out, rows), err);
 }
 
 static void duty_params(const struct messages_receive *in, struct params *p) {
@@ -87,7 +51,7 @@ static pawl_status receive_prepare(const struct messages_receive *in, struct are
     struct params *p = &statement->params;
     duty_params(in, p);
     pg_params_uuids(p, STRIDED(m, id, in->count));
-    pg_messages_params(m, in->count, p);
+    pg_params_rows(p, &message_new_shape, m, in->count);
     pg_params_text(p, in->consumer);
     pg_params_bigs(p, (struct strided){hashes, sizeof(*hashes), in->count});
     return PAWL_OK;
@@ -108,9 +72,7 @@ static pawl_status refuse_prepare(const struct messages_receive *in, struct aren
     duty_params(in, p);
     pg_params_text(p, in->consumer);
     pg_params_text(p, in->topic);
-    pg_params_texts(p, STRIDED(in->malformed, message_id, in->malformed_count));
-    pg_params_texts(p, STRIDED(in->malformed, detail, in->malformed_count));
-    pg_params_texts(p, STRIDED(in->malformed, payload, in->malformed_count));
+    pg_params_rows(p, &malformed_shape, in->malformed, in->malformed_count);
     pg_params_bigs(p, (struct strided){hashes, sizeof(*hashes), in->malformed_count});
     return PAWL_OK;
 }
@@ -142,86 +104,57 @@ pawl_status postgres_messages_receive(struct store *store, const struct messages
 
 pawl_status postgres_refused(struct store *store, int64_t after, int limit, struct arena *arena,
                              struct refused_rows *out, pawl_error *err) {
-    struct row_list list;
-    struct statement statement = pg_statement_new(POSTGRES_Q_VIEW_REFUSED, arena);
-    pg_params_big(&statement.params, after);
-    pg_params_int(&statement.params, limit);
-    pawl_status status = pg_rows_run(store, &statement, "refused", &refused_shape, &list, err);
-    if (status == PAWL_OK)
-        *out = (struct refused_rows){list.rows, list.count};
-    pg_statement_clear(&statement);
-    return status;
+    struct query q;
+    pg_read(&q, store, POSTGRES_Q_VIEW_REFUSED, "refused", arena, PAWL_OK);
+    pg_params_big(q.params, after);
+    pg_params_int(q.params, limit);
+    return pg_list(&q, &refused_shape, ROWS_OUT(out, rows), err);
 }
 
 pawl_status postgres_refused_remove(struct store *store, int64_t number, pawl_error *err) {
-    struct arena *arena = arena_create(0);
-    if (arena == NULL)
-        return pg_answer_no_memory("refused_remove", err);
-    struct statement statement = pg_statement_new(POSTGRES_Q_REFUSED_REMOVE, arena);
-    pg_params_big(&statement.params, number);
-    return pg_void_run(store, "refused_remove", &statement, arena, err);
+    struct query q;
+    pg_write(&q, store, POSTGRES_Q_REFUSED_REMOVE, "refused_remove", NULL, PAWL_OK);
+    pg_params_big(q.params, number);
+    return pg_done(&q, err);
 }
 
 pawl_status postgres_pause_set(struct store *store, const struct pause_row *in, pawl_error *err) {
-    pawl_status status = check_pause(in, err);
-    if (status != PAWL_OK)
-        return status;
-    struct arena *arena = arena_create(0);
-    if (arena == NULL)
-        return pg_answer_no_memory("pause_set", err);
-    struct statement statement = pg_statement_new(POSTGRES_Q_PAUSE_SET, arena);
-    pg_params_small(&statement.params, (int)in->scope);
-    pg_params_text(&statement.params, in->name);
-    pg_params_text(&statement.params, in->reason);
-    pg_params_text(&statement.params, in->actor);
-    return pg_void_run(store, "pause_set", &statement, arena, err);
+    struct query q;
+    pg_write(&q, store, POSTGRES_Q_PAUSE_SET, "pause_set", NULL, check_pause(in, err));
+    pg_params_row(q.params, &pause_new_shape, in);
+    return pg_done(&q, err);
 }
 
 pawl_status postgres_pause_clear(struct store *store, enum pause_scope scope, pawl_str name,
                                  pawl_error *err) {
-    struct arena *arena = arena_create(0);
-    if (arena == NULL)
-        return pg_answer_no_memory("pause_clear", err);
-    struct statement statement = pg_statement_new(POSTGRES_Q_PAUSE_CLEAR, arena);
-    pg_params_small(&statement.params, (int)scope);
-    pg_params_text(&statement.params, name);
-    return pg_void_run(store, "pause_clear", &statement, arena, err);
+    struct query q;
+    pg_write(&q, store, POSTGRES_Q_PAUSE_CLEAR, "pause_clear", NULL, PAWL_OK);
+    pg_params_small(q.params, (int)scope);
+    pg_params_text(q.params, name);
+    return pg_done(&q, err);
 }
 
 pawl_status postgres_pauses(struct store *store, struct arena *arena, struct pause_rows *out,
                             pawl_error *err) {
-    struct row_list list;
-    struct statement statement = pg_statement_new(POSTGRES_Q_VIEW_PAUSES, arena);
-    pawl_status status = pg_rows_run(store, &statement, "pauses", &pause_shape, &list, err);
-    if (status == PAWL_OK)
-        *out = (struct pause_rows){list.rows, list.count};
-    pg_statement_clear(&statement);
-    return status;
+    struct query q;
+    pg_read(&q, store, POSTGRES_Q_VIEW_PAUSES, "pauses", arena, PAWL_OK);
+    return pg_list(&q, &pause_shape, ROWS_OUT(out, rows), err);
 }
 
 pawl_status postgres_audit_add(struct store *store, const struct audit_row *in, pawl_error *err) {
-    pawl_status status = check_audit(in, err);
-    if (status != PAWL_OK)
-        return status;
-    struct arena *arena = arena_create(0);
-    if (arena == NULL)
-        return pg_answer_no_memory("audit_add", err);
-    struct statement statement = pg_statement_new(POSTGRES_Q_AUDIT_ADD, arena);
-    pg_params_text(&statement.params, in->actor);
-    pg_params_text(&statement.params, in->action);
-    pg_params_text(&statement.params, in->detail);
-    return pg_void_run(store, "audit_add", &statement, arena, err);
+    struct query q;
+    pg_write(&q, store, POSTGRES_Q_AUDIT_ADD, "audit_add", NULL, check_audit(in, err));
+    pg_params_text(q.params, in->actor);
+    pg_params_text(q.params, in->action);
+    pg_params_text(q.params, in->detail);
+    return pg_done(&q, err);
 }
 
 pawl_status postgres_audits(struct store *store, int64_t before, int limit, struct arena *arena,
                             struct audit_rows *out, pawl_error *err) {
-    struct row_list list;
-    struct statement statement = pg_statement_new(POSTGRES_Q_VIEW_AUDITS, arena);
-    pg_params_big(&statement.params, before);
-    pg_params_int(&statement.params, limit);
-    pawl_status status = pg_rows_run(store, &statement, "audits", &audit_shape, &list, err);
-    if (status == PAWL_OK)
-        *out = (struct audit_rows){list.rows, list.count};
-    pg_statement_clear(&statement);
-    return status;
+    struct query q;
+    pg_read(&q, store, POSTGRES_Q_VIEW_AUDITS, "audits", arena, PAWL_OK);
+    pg_params_big(q.params, before);
+    pg_params_int(q.params, limit);
+    return pg_list(&q, &audit_shape, ROWS_OUT(out, rows), err);
 }

@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "store/postgres/calls.h"
-#include "store/postgres/events/event_calls.h"
 
 /* begin, five reports and a put for each kind, receptors, checkpoints twice, three claims, grants, lanes. */
 enum { BATCH_STEPS_MAX = 1 + 5 * KIND_COUNT + 3 + KIND_COUNT + 2 };
@@ -22,7 +21,11 @@ struct batch {
     struct work_batch_result out;
 };
 
-static struct statement *step(struct batch *batch) { return &batch->steps[batch->count++]; }
+static struct statement *step(struct batch *batch, enum postgres_query query) {
+    struct statement *statement = &batch->steps[batch->count++];
+    *statement = pg_statement_new(query, batch->arena);
+    return statement;
+}
 
 static pawl_status kind_prepare(struct batch *batch, int k, pawl_error *err) {
     const struct work_batch *in = batch->in;
@@ -31,20 +34,24 @@ static pawl_status kind_prepare(struct batch *batch, int k, pawl_error *err) {
     pawl_status status = PAWL_OK;
     if (in->renewal_count[k] > 0) {
         const struct messages_renew renew = {id, kind, in->renewals[k], in->renewal_count[k], in->lease_ms};
-        pg_renew_prepare(&renew, batch->arena, batch->renew[k] = step(batch));
+        batch->renew[k] = step(batch, POSTGRES_Q_RENEW);
+        pg_renew_params(&renew, &batch->renew[k]->params);
     }
     if (in->completion_count[k] > 0) {
         const struct messages_complete complete = {id, kind, in->completions[k], in->completion_count[k],
                                                    (in->flags & BATCH_DEBUG) != 0};
-        pg_complete_prepare(&complete, batch->arena, batch->complete[k] = step(batch));
+        batch->complete[k] = step(batch, POSTGRES_Q_COMPLETE);
+        pg_complete_params(&complete, &batch->complete[k]->params);
     }
     if (in->failure_count[k] > 0) {
         const struct messages_fail fail = {id, kind, in->failures[k], in->failure_count[k]};
-        status = pg_fail_prepare(&fail, batch->arena, batch->fail[k] = step(batch), err);
+        batch->fail[k] = step(batch, POSTGRES_Q_FAIL);
+        status = pg_fail_params(&fail, &batch->fail[k]->params, err);
     }
     if (in->release_count[k] > 0) {
         const struct messages_release release = {id, kind, in->releases[k], in->release_count[k]};
-        pg_release_prepare(&release, batch->arena, batch->release[k] = step(batch));
+        batch->release[k] = step(batch, POSTGRES_Q_RELEASE);
+        pg_release_params(&release, &batch->release[k]->params);
     }
     if (status == PAWL_OK && in->message_count[k] > 0) {
         batch->put_in[k] = (struct messages_put){
@@ -54,8 +61,8 @@ static pawl_status kind_prepare(struct batch *batch, int k, pawl_error *err) {
             .consumer = str_absent(in->consumer) ? in->instance.service : in->consumer,
             .request = in->request,
         };
-        status = pg_put_prepare(&batch->put_in[k], batch->arena, batch->put[k] = step(batch),
-                                &batch->out.put[k], err);
+        batch->put[k] = step(batch, POSTGRES_Q_PUT);
+        status = pg_put_prepare(&batch->put_in[k], batch->arena, batch->put[k], &batch->out.put[k], err);
     }
     return status;
 }
@@ -74,7 +81,8 @@ static void claims_prepare(struct batch *batch) {
             .max_attempts = in->max_attempts,
             .request = in->request,
         };
-        pg_claim_prepare(&claim, batch->arena, batch->claim[k] = step(batch));
+        batch->claim[k] = step(batch, POSTGRES_Q_CLAIM);
+        batch->claim[k]->query = pg_claim_params(&claim, &batch->claim[k]->params);
     }
 }
 
@@ -82,7 +90,7 @@ static void grant_prepare(struct batch *batch) {
     const struct work_batch *in = batch->in;
     if ((in->flags & BATCH_SKIP_CLAIM) != 0 || in->checkpoint_max == 0)
         return;
-    *(batch->grant = step(batch)) = pg_statement_new(POSTGRES_Q_WORK_PERSPECTIVES, batch->arena);
+    batch->grant = step(batch, POSTGRES_Q_WORK_PERSPECTIVES);
     struct params *p = &batch->grant->params;
     pg_params_uuid(p, in->instance.id);
     pg_params_texts(p, (struct strided){in->perspectives, sizeof *in->perspectives, in->perspective_count});
@@ -93,26 +101,32 @@ static void grant_prepare(struct batch *batch) {
 
 static pawl_status batch_prepare(struct batch *batch, pawl_error *err) {
     const struct work_batch *in = batch->in;
-    *(batch->begin = step(batch)) = pg_statement_new(POSTGRES_Q_BATCH_BEGIN, batch->arena);
-    pg_instance_params(&in->instance, &batch->begin->params);
+    batch->begin = step(batch, POSTGRES_Q_BATCH_BEGIN);
+    pg_params_row(&batch->begin->params, &instance_new_shape, &in->instance);
     pg_params_uuid(&batch->begin->params, in->request);
     pg_params_int(&batch->begin->params, in->instance.slots);
     pawl_status status = PAWL_OK;
     for (int k = KIND_OUTBOX; status == PAWL_OK && k <= KIND_COUNT; k++)
         status = kind_prepare(batch, k, err);
-    if (in->receptor_count > 0)
-        pg_receptors_prepare(in->receptors, in->receptor_count, batch->arena, batch->receptors = step(batch));
+    if (in->receptor_count > 0) {
+        batch->receptors = step(batch, POSTGRES_Q_RECEPTORS_REPORT);
+        pg_params_rows(&batch->receptors->params, &receptor_report_shape, in->receptors, in->receptor_count);
+    }
     const struct checkpoints_report checkpoints = {in->instance.id, in->checkpoints, in->checkpoint_count};
     const struct checkpoints_renew extend = {in->instance.id, in->checkpoint_renewals,
                                              in->checkpoint_renewal_count, in->lease_ms};
-    if (extend.count > 0)
-        pg_checkpoints_renew_prepare(&extend, batch->arena, batch->extend = step(batch));
-    if (in->checkpoint_count > 0)
-        pg_checkpoints_prepare(&checkpoints, batch->arena, batch->checkpoints = step(batch));
+    if (extend.count > 0) {
+        batch->extend = step(batch, POSTGRES_Q_CHECKPOINTS_RENEW);
+        pg_checkpoints_renew_params(&extend, &batch->extend->params);
+    }
+    if (in->checkpoint_count > 0) {
+        batch->checkpoints = step(batch, POSTGRES_Q_CHECKPOINTS_REPORT);
+        pg_checkpoints_params(&checkpoints, &batch->checkpoints->params);
+    }
     claims_prepare(batch);
     grant_prepare(batch);
     if ((in->flags & BATCH_LANES) != 0) {
-        *(batch->lanes = step(batch)) = pg_statement_new(POSTGRES_Q_LANES_OWNED, batch->arena);
+        batch->lanes = step(batch, POSTGRES_Q_LANES_OWNED);
         pg_params_uuid(&batch->lanes->params, in->instance.id);
     }
     return status;
@@ -139,8 +153,12 @@ static pawl_status kind_take(struct batch *batch, int k, pawl_error *err) {
         status = list_take(batch, batch->release[k], in->release_count[k], &out->released[k], err);
     if (status == PAWL_OK && batch->put[k] != NULL)
         status = pg_put_take(&batch->put_in[k], batch->put[k]->result, &out->put[k], err);
-    if (status == PAWL_OK && batch->claim[k] != NULL)
-        status = pg_claim_take(batch->claim[k]->result, batch->arena, &out->claimed[k], err);
+    if (status == PAWL_OK && batch->claim[k] != NULL) {
+        struct row_list claimed = {NULL, 0};
+        status = pg_rows_take((struct cell){batch->claim[k]->result, 0, 0}, "batch_process", &item_shape,
+                              batch->arena, &claimed, err);
+        out->claimed[k] = (struct item_list){claimed.rows, claimed.count};
+    }
     return status;
 }
 

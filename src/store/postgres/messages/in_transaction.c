@@ -3,10 +3,9 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "domain/name.h"
+#include "store/check/jobs.h"
 #include "store/foreign.h"
 #include "store/postgres/calls.h"
-#include "store/postgres/events/event_calls.h"
-#include "store/postgres/jobs/jobs.h"
 #include "store/postgres/wire/schema.h"
 
 #define OP "pawl_send_pg"
@@ -42,10 +41,19 @@ static pawl_status failure(PGconn *conn, const PGresult *result, pawl_error *err
                      STR_ARG(str_trim(str_from(message))));
 }
 
+/* Whether it can run there; checked: the status of the check of the input. */
+static pawl_status ready(PGconn *conn, const char *schema, pawl_status checked, pawl_error *err) {
+    pawl_status status = checked;
+    if (status == PAWL_OK)
+        status = name_check_schema(str_from(schema != NULL ? schema : "pawl"), err);
+    return status == PAWL_OK ? check_connection(conn, err) : status;
+}
+
 static pawl_status run(PGconn *conn, const char *schema, struct statement *statement, pawl_error *err) {
     struct buf text;
     buf_init(&text, 0);
-    pg_schema_substitute(&text, sql_postgres_queries[statement->query].text, schema);
+    pg_schema_substitute(&text, sql_postgres_queries[statement->query].text,
+                         schema != NULL ? schema : "pawl");
     const struct params *p = &statement->params;
     pawl_status status = buf_status(&text, OP, err);
     if (status == PAWL_OK)
@@ -65,16 +73,11 @@ pawl_status postgres_put_in_transaction(struct pg_conn *conn, const char *schema
                                         struct put_result *out, pawl_error *err) {
     struct statement statement = {.result = NULL};
     struct put_result result = {0};
-    const char *name = schema != NULL ? schema : "pawl";
-    pawl_status status = check_put(in, err);
-    if (status == PAWL_OK)
-        status = name_check_schema(str_from(name), err);
-    if (status == PAWL_OK)
-        status = check_connection(conn, err);
+    pawl_status status = ready(conn, schema, check_put(in, err), err);
     if (status == PAWL_OK)
         status = pg_put_prepare(in, arena, &statement, &result, err);
     if (status == PAWL_OK)
-        status = run(conn, name, &statement, err);
+        status = run(conn, schema, &statement, err);
     if (status == PAWL_OK)
         status = pg_put_take(in, statement.result, &result, err);
     if (status == PAWL_OK)
@@ -88,16 +91,11 @@ pawl_status postgres_append_in_transaction(struct pg_conn *conn, const char *sch
                                            struct append_result *out, pawl_error *err) {
     struct statement statement = {.result = NULL};
     struct append_result result = {0};
-    const char *name = schema != NULL ? schema : "pawl";
-    pawl_status status = check_append(in, err);
-    if (status == PAWL_OK)
-        status = name_check_schema(str_from(name), err);
-    if (status == PAWL_OK)
-        status = check_connection(conn, err);
+    pawl_status status = ready(conn, schema, check_append(in, err), err);
     if (status == PAWL_OK)
         status = pg_append_prepare(in, arena, &statement, &result, err);
     if (status == PAWL_OK)
-        status = run(conn, name, &statement, err);
+        status = run(conn, schema, &statement, err);
     if (status == PAWL_OK)
         status = pg_append_take(statement.result, &result, err);
     if (status == PAWL_OK)
@@ -106,57 +104,16 @@ pawl_status postgres_append_in_transaction(struct pg_conn *conn, const char *sch
     return status;
 }
 
-/* What the refusal of a finish means; other failures are told as they are. */
-static pawl_status finish_failure(const PGresult *result, pawl_status status, pawl_error *err) {
-    pawl_str state = str_from(result != NULL ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL);
-    if (str_equal_cstr(state, "PW004"))
-        return error_set(err, PAWL_STALE, "pawl_finish_pg",
-                         "the grant has ended: roll back and drop the message");
-    if (str_equal_cstr(state, "PW003"))
-        return error_set(
-            err, PAWL_CONFLICT, "pawl_finish_pg",
-            "an earlier message of the stream is not finished yet: roll back and try again later");
-    return status;
-}
-
-pawl_status postgres_finish_in_transaction(struct pg_conn *conn, const char *schema, enum store_kind kind,
-                                           struct item_ref ref, pawl_error *err) {
-    const char *name = schema != NULL ? schema : "pawl";
-    pawl_status status = name_check_schema(str_from(name), err);
-    if (status == PAWL_OK)
-        status = check_connection(conn, err);
-    if (status != PAWL_OK)
-        return status;
-    struct arena *arena = arena_create(0);
-    if (arena == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "pawl_finish_pg", "out of memory");
-    struct statement statement = pg_statement_new(POSTGRES_Q_FINISH, arena);
-    pg_params_small(&statement.params, (int)kind);
-    pg_params_big(&statement.params, ref.token);
-    pg_params_uuid(&statement.params, ref.id);
-    status = run(conn, name, &statement, err);
-    if (status != PAWL_OK)
-        status = finish_failure(statement.result, status, err);
-    PQclear(statement.result);
-    arena_free(arena);
-    return status;
-}
-
 pawl_status postgres_enqueue_in_transaction(struct pg_conn *conn, const char *schema,
                                             const struct jobs_enqueue *in, struct arena *arena,
                                             struct enqueue_result *out, pawl_error *err) {
     struct statement statement = {.result = NULL};
     struct enqueue_result result = {0};
-    const char *name = schema != NULL ? schema : "pawl";
-    pawl_status status = check_jobs_enqueue(in, err);
-    if (status == PAWL_OK)
-        status = name_check_schema(str_from(name), err);
-    if (status == PAWL_OK)
-        status = check_connection(conn, err);
+    pawl_status status = ready(conn, schema, check_jobs_enqueue(in, err), err);
     if (status == PAWL_OK)
         status = pg_enqueue_prepare(in, arena, &statement, &result, err);
     if (status == PAWL_OK && in->count > 0)
-        status = run(conn, name, &statement, err);
+        status = run(conn, schema, &statement, err);
     if (status == PAWL_OK && in->count > 0)
         status = pg_enqueue_take(in, statement.result, &result, err);
     if (status == PAWL_OK)
@@ -165,23 +122,56 @@ pawl_status postgres_enqueue_in_transaction(struct pg_conn *conn, const char *sc
     return status;
 }
 
-pawl_status postgres_job_finish_in_transaction(struct pg_conn *conn, const char *schema, struct job_ref ref,
-                                               int64_t duration_ms, pawl_error *err) {
-    struct brief brief;
-    const char *name = schema != NULL ? schema : "pawl";
-    pawl_status status = name_check_schema(str_from(name), err);
+/* Runs the statement that finishes a message or a job, and frees its arena; what its refusal means, other
+ * failures are told as they are. */
+static pawl_status finish(PGconn *conn, const char *schema, struct statement *statement, pawl_error *err) {
+    pawl_status status = run(conn, schema, statement, err);
+    pawl_str state = {NULL, 0};
+    if (status != PAWL_OK && statement->result != NULL)
+        state = str_from(PQresultErrorField(statement->result, PG_DIAG_SQLSTATE));
+    if (str_equal_cstr(state, "PW004"))
+        status = error_set(err, PAWL_STALE, "pawl_finish_pg",
+                           "the grant has ended: roll back and drop the message");
+    else if (str_equal_cstr(state, "PW003"))
+        status =
+            error_set(err, PAWL_CONFLICT, "pawl_finish_pg",
+                      "an earlier message of the stream is not finished yet: roll back and try again later");
+    PQclear(statement->result);
+    arena_free(statement->params.arena);
+    return status;
+}
+
+/* The statement with an arena of its own. */
+static pawl_status finish_new(enum postgres_query query, struct statement *statement, pawl_error *err) {
+    struct arena *arena = arena_create(0);
+    *statement = pg_statement_new(query, arena);
+    return arena != NULL ? PAWL_OK : error_set(err, PAWL_NO_MEMORY, "pawl_finish_pg", "out of memory");
+}
+
+pawl_status postgres_finish_in_transaction(struct pg_conn *conn, const char *schema, enum store_kind kind,
+                                           struct item_ref ref, pawl_error *err) {
+    struct statement statement;
+    pawl_status status = ready(conn, schema, PAWL_OK, err);
     if (status == PAWL_OK)
-        status = check_connection(conn, err);
-    if (status == PAWL_OK)
-        status = pg_brief_begin(&brief, POSTGRES_Q_JOB_COMPLETE, "pawl_finish_pg", err);
+        status = finish_new(POSTGRES_Q_FINISH, &statement, err);
     if (status != PAWL_OK)
         return status;
-    pg_params_big(&brief.statement.params, ref.token);
-    pg_params_big(&brief.statement.params, ref.id);
-    pg_params_big(&brief.statement.params, duration_ms);
-    status = run(conn, name, &brief.statement, err);
+    pg_params_small(&statement.params, (int)kind);
+    pg_params_big(&statement.params, ref.token);
+    pg_params_uuid(&statement.params, ref.id);
+    return finish(conn, schema, &statement, err);
+}
+
+pawl_status postgres_job_finish_in_transaction(struct pg_conn *conn, const char *schema, struct job_ref ref,
+                                               int64_t duration_ms, pawl_error *err) {
+    struct statement statement;
+    pawl_status status = ready(conn, schema, PAWL_OK, err);
+    if (status == PAWL_OK)
+        status = finish_new(POSTGRES_Q_JOB_COMPLETE, &statement, err);
     if (status != PAWL_OK)
-        status = finish_failure(brief.statement.result, status, err);
-    pg_brief_end(&brief);
-    return status;
+        return status;
+    pg_params_big(&statement.params, ref.token);
+    pg_params_big(&statement.params, ref.id);
+    pg_params_big(&statement.params, duration_ms);
+    return finish(conn, schema, &statement, err);
 }

@@ -19,32 +19,9 @@ static pawl_status put_ids(const struct messages_put *in, struct put_result *out
     return status;
 }
 
-void pg_messages_params(const struct message_new *m, size_t count, struct params *p) {
-    pg_params_texts(p, STRIDED(m, stream, count));
-    pg_params_texts(p, STRIDED(m, topic, count));
-    pg_params_texts(p, STRIDED(m, type, count));
-    pg_params_jsons(p, STRIDED(m, payload, count));
-    pg_params_jsons(p, STRIDED(m, headers, count));
-    pg_params_uuids(p, STRIDED(m, correlation_id, count));
-    pg_params_uuids(p, STRIDED(m, causation_id, count));
-    pg_params_texts(p, STRIDED(m, traceparent, count));
-}
-
 /* One message of a producer: the call without arrays. */
 static bool is_plain(const struct messages_put *in) {
     return in->count == 1 && in->kind == KIND_OUTBOX && uuid_is_nil(in->request);
-}
-
-static void plain_prepare(const struct message_new *m, pawl_uuid id, struct params *p) {
-    pg_params_uuid(p, id);
-    pg_params_text(p, m->stream);
-    pg_params_text(p, m->topic);
-    pg_params_text(p, m->type);
-    pg_params_json(p, m->payload);
-    pg_params_json(p, m->headers);
-    pg_params_uuid(p, m->correlation_id);
-    pg_params_uuid(p, m->causation_id);
-    pg_params_text(p, m->traceparent);
 }
 
 pawl_status pg_put_prepare(const struct messages_put *in, struct arena *arena, struct statement *statement,
@@ -61,12 +38,13 @@ pawl_status pg_put_prepare(const struct messages_put *in, struct arena *arena, s
     *statement = pg_statement_new(is_plain(in) ? POSTGRES_Q_PUT_ONE : POSTGRES_Q_PUT, arena);
     struct params *p = &statement->params;
     if (is_plain(in)) {
-        plain_prepare(m, out->ids[0], p);
+        pg_params_uuid(p, out->ids[0]);
+        pg_params_row(p, &message_new_shape, m);
         return PAWL_OK;
     }
     pg_params_small(p, (int)in->kind);
     pg_params_uuids(p, (struct strided){out->ids, sizeof *out->ids, in->count});
-    pg_messages_params(m, in->count, p);
+    pg_params_rows(p, &message_new_shape, m, in->count);
     pg_params_text(p, in->kind == KIND_INBOX ? in->consumer : (pawl_str){NULL, 0});
     pg_params_bigs(p, (struct strided){hashes, sizeof *hashes, in->kind == KIND_INBOX ? in->count : 0});
     pg_params_uuid(p, in->request);

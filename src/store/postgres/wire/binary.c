@@ -17,6 +17,7 @@ enum {
     TYPE_TEXT = 25,
     TYPE_JSON = 114,
     TYPE_JSON_ARRAY = 199,
+    TYPE_BOOL_ARRAY = 1000,
     TYPE_INT2_ARRAY = 1005,
     TYPE_INT4_ARRAY = 1007,
     TYPE_TEXT_ARRAY = 1009,
@@ -61,6 +62,8 @@ pawl_status pg_params_status(const struct params *params, const char *op, pawl_e
 }
 
 static void add(struct params *params, Oid type, const void *value, size_t len) {
+    if (params->ignored)
+        return;
     assert(params->count < PARAMS_MAX);
     int at = params->count++;
     params->types[at] = type;
@@ -70,6 +73,8 @@ static void add(struct params *params, Oid type, const void *value, size_t len) 
 }
 
 static void *space(struct params *params, size_t bytes) {
+    if (params->ignored)
+        return NULL;
     void *at = bytes <= INT32_MAX ? arena_alloc(params->arena, bytes) : NULL;
     if (at == NULL)
         params->failed = true;
@@ -154,7 +159,7 @@ static unsigned char *add_array(struct params *params, Oid type, Oid element, si
 
 void pg_params_uuids(struct params *params, struct strided uuids) {
     size_t absent = 0;
-    for (size_t i = 0; i < uuids.count; i++)
+    for (size_t i = 0; !params->ignored && i < uuids.count; i++)
         absent += uuid_is_nil(*(const pawl_uuid *)member(uuids, i)) ? 1 : 0;
     if (absent == uuids.count && absent > 0) {
         add(params, TYPE_UUID_ARRAY, NULL, 0);
@@ -176,7 +181,7 @@ void pg_params_uuids(struct params *params, struct strided uuids) {
 
 static void add_texts(struct params *params, Oid type, Oid element, struct strided texts) {
     size_t bytes = 0, absent = 0;
-    for (size_t i = 0; i < texts.count; i++) {
+    for (size_t i = 0; !params->ignored && i < texts.count; i++) {
         const pawl_str *text = member(texts, i);
         absent += str_absent(*text) ? 1 : 0;
         bytes += 4 + (str_absent(*text) ? 0 : text->len);
@@ -226,6 +231,57 @@ void pg_params_smalls(struct params *params, struct strided numbers) {
     for (size_t i = 0; at != NULL && i < numbers.count; i++, at += 6) {
         write_u32(at, 2);
         write_u16(at + 4, (uint16_t) * (const int *)member(numbers, i));
+    }
+}
+
+void pg_params_bools(struct params *params, struct strided flags) {
+    unsigned char *at = add_array(params, TYPE_BOOL_ARRAY, TYPE_BOOL, flags.count, flags.count * 5);
+    for (size_t i = 0; at != NULL && i < flags.count; i++, at += 5) {
+        write_u32(at, 1);
+        at[4] = *(const bool *)member(flags, i) ? 1 : 0;
+    }
+}
+
+void pg_params_row(struct params *params, const struct row_shape *shape, const void *row) {
+    for (size_t i = 0; i < shape->count; i++) {
+        const void *at = (const char *)row + shape->members[i].offset;
+        switch ((enum member_type)shape->members[i].type) {
+        case MEMBER_INT:
+            pg_params_int(params, *(const int *)at);
+            break;
+        case MEMBER_SMALL:
+            pg_params_small(params, *(const int *)at);
+            break;
+        case MEMBER_BIG:
+            pg_params_big(params, *(const int64_t *)at);
+            break;
+        case MEMBER_BOOL:
+            pg_params_bool(params, *(const bool *)at);
+            break;
+        case MEMBER_TEXT:
+            pg_params_text(params, *(const pawl_str *)at);
+            break;
+        case MEMBER_JSON:
+            pg_params_json(params, *(const pawl_str *)at);
+            break;
+        case MEMBER_UUID:
+            pg_params_uuid(params, *(const pawl_uuid *)at);
+            break;
+        case MEMBER_NONE:
+            break;
+        }
+    }
+}
+
+void pg_params_rows(struct params *params, const struct row_shape *shape, const void *rows, size_t count) {
+    static void (*const adders[])(struct params *, struct strided) = {
+        [MEMBER_INT] = pg_params_ints,   [MEMBER_SMALL] = pg_params_smalls, [MEMBER_BIG] = pg_params_bigs,
+        [MEMBER_BOOL] = pg_params_bools, [MEMBER_TEXT] = pg_params_texts,   [MEMBER_JSON] = pg_params_jsons,
+        [MEMBER_UUID] = pg_params_uuids,
+    };
+    for (size_t i = 0; !params->ignored && i < shape->count; i++) {
+        const char *first = count > 0 ? (const char *)rows + shape->members[i].offset : NULL;
+        adders[shape->members[i].type](params, (struct strided){first, shape->size, count});
     }
 }
 

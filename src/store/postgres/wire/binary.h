@@ -5,6 +5,7 @@
 #include <libpq-fe.h>
 
 #include "base/arena.h"
+#include "store/row.h"
 #include "store/types.h"
 
 enum { PARAMS_MAX = 20 };
@@ -15,6 +16,7 @@ struct params {
     struct arena *arena;
     int count;
     bool failed;
+    bool ignored; /* the statement will not be sent: nothing is added */
     Oid types[PARAMS_MAX];
     const char *values[PARAMS_MAX];
     int lengths[PARAMS_MAX];
@@ -49,6 +51,11 @@ void pg_params_jsons(struct params *params, struct strided texts);
 void pg_params_bigs(struct params *params, struct strided numbers);   /* of int64_t */
 void pg_params_ints(struct params *params, struct strided numbers);   /* of int or an enum */
 void pg_params_smalls(struct params *params, struct strided numbers); /* of int or an enum */
+void pg_params_bools(struct params *params, struct strided flags);
+
+/* Every member of the shape, in its order: of one row, or an array of each for many rows. */
+void pg_params_row(struct params *params, const struct row_shape *shape, const void *row);
+void pg_params_rows(struct params *params, const struct row_shape *shape, const void *rows, size_t count);
 
 /* A cell of a binary result. NULL is 0, false, nil or absent. */
 struct cell {

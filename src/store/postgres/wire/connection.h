@@ -22,7 +22,8 @@ struct address {
 struct postgres {
     struct store store; /* first: the seam hands out a pointer to it */
     struct address address;
-    PGconn *conn; /* NULL: not connected */
+    PGconn *conn;          /* NULL: not connected */
+    struct arena *scratch; /* of the query that runs, when it is given none */
     enum session session;
     int64_t answered_us;                /* of clock_boot_us, when it last answered */
     bool sent_before[POSTGRES_Q_COUNT]; /* on this connection */

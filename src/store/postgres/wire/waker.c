@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
-#include "store/postgres/calls.h"
+#include "store/postgres/query.h"
 
 #define OP "postgres_waker"
 
@@ -73,46 +73,28 @@ pawl_status postgres_waker_open(const struct store_config *config, struct store_
     return PAWL_OK;
 }
 
-/* One statement about an instance (nil: about none) whose answer has no columns that matter. */
-static pawl_status run(struct store *store, const char *op, struct statement *statement, pawl_error *err) {
-    pawl_status status = pg_statement_run(postgres_of(store), op, statement, EFFECT_WRITE, err);
-    pg_statement_clear(statement);
-    return status;
-}
-
 pawl_status postgres_wait_begin(struct store *store, pawl_uuid instance, int kinds, bool *late,
                                 pawl_error *err) {
-    struct arena *arena = arena_create(0);
-    if (arena == NULL)
-        return pg_answer_no_memory("wait_begin", err);
-    struct statement statement = pg_statement_new(POSTGRES_Q_WAIT_BEGIN, arena);
-    pg_params_uuid(&statement.params, instance);
-    pg_params_int(&statement.params, kinds);
-    pg_params_big(&statement.params, PAWL_WAIT_MS);
-    pawl_status status = run(store, "wait_begin", &statement, err);
+    struct query q;
+    pg_write(&q, store, POSTGRES_Q_WAIT_BEGIN, "wait_begin", NULL, PAWL_OK);
+    pg_params_uuid(q.params, instance);
+    pg_params_int(q.params, kinds);
+    pg_params_big(q.params, PAWL_WAIT_MS);
+    pawl_status status = pg_done(&q, err);
     /* In its own transaction, after the commit of the wish: every later put has seen it. */
-    struct statement look = pg_statement_new(POSTGRES_Q_WAIT_LATE, arena);
-    if (status == PAWL_OK)
-        status = pg_statement_run(postgres_of(store), "wait_begin", &look, EFFECT_READ, err);
-    if (status == PAWL_OK)
-        *late = pg_cell_bool((struct cell){look.result, 0, 0});
-    pg_statement_clear(&look);
-    arena_free(arena);
-    return status;
+    pg_read(&q, store, POSTGRES_Q_WAIT_LATE, "wait_begin", NULL, status);
+    return pg_flag(&q, late, err);
 }
 
 pawl_status postgres_wait_end(struct store *store, pawl_uuid instance, pawl_error *err) {
-    struct arena *arena = arena_create(0);
-    if (arena == NULL)
-        return pg_answer_no_memory("wait_end", err);
-    struct statement statement = pg_statement_new(POSTGRES_Q_WAIT_END, arena);
-    pg_params_uuid(&statement.params, instance);
-    pawl_status status = run(store, "wait_end", &statement, err);
-    arena_free(arena);
-    return status;
+    struct query q;
+    pg_write(&q, store, POSTGRES_Q_WAIT_END, "wait_end", NULL, PAWL_OK);
+    pg_params_uuid(q.params, instance);
+    return pg_done(&q, err);
 }
 
 pawl_status postgres_wake(struct store *store, pawl_error *err) {
-    struct statement statement = pg_statement_new(POSTGRES_Q_WAKE, NULL);
-    return run(store, "wake", &statement, err);
+    struct query q;
+    pg_write(&q, store, POSTGRES_Q_WAKE, "wake", NULL, PAWL_OK);
+    return pg_done(&q, err);
 }

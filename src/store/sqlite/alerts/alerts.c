@@ -99,10 +99,7 @@ pawl_status sqlite_alert_silence(struct store *store, const struct alert_silence
     if (!operation_begin(&op, store, OPERATION_WRITE, "alert_silence", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_ALERT_SILENCE);
-    bind_text(&s, in->name);
-    bind_int(&s, in->until_ms);
-    bind_text(&s, in->reason);
-    bind_text(&s, in->actor);
+    row_bind(&s, &alert_silence_shape, in);
     return operation_end(&op, change_rule(&op, &s, in->name));
 }
 
@@ -163,13 +160,7 @@ pawl_status sqlite_alert_turn_take(struct store *store, int64_t interval_ms, str
 static pawl_status write_verdict(struct operation *op, const struct alert_verdict *verdict) {
     int64_t changed = 0;
     struct statement s = statement_begin(op, SQLITE_Q_ALERT_STATE_WRITE);
-    bind_text(&s, verdict->rule);
-    bind_int(&s, verdict->version);
-    bind_int(&s, verdict->state.phase);
-    bind_int(&s, verdict->state.since_ms);
-    bind_int(&s, verdict->state.turning_ms);
-    bind_int(&s, verdict->state.told);
-    bind_int(&s, verdict->state.value);
+    row_bind(&s, &alert_verdict_shape, verdict);
     pawl_status status = statement_run_count(&s, &changed);
     if (status == PAWL_OK && changed == 0)
         status =

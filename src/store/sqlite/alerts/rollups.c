@@ -1,7 +1,7 @@
 /* What workers count of their work. */
 #include "store/rollups.h"
 
-#include "store/sqlite/file/operation.h"
+#include "store/sqlite/file/row.h"
 
 pawl_status sqlite_rollups_add(struct store *store, const struct rollup_cell *cells, size_t count,
                                pawl_error *err) {
@@ -11,12 +11,7 @@ pawl_status sqlite_rollups_add(struct store *store, const struct rollup_cell *ce
         return status;
     for (size_t i = 0; i < count && status == PAWL_OK; i++) {
         struct statement s = statement_begin(&op, SQLITE_Q_ROLLUP_ADD);
-        bind_int(&s, cells[i].measure);
-        bind_int(&s, cells[i].kind);
-        bind_int(&s, cells[i].result);
-        bind_int(&s, cells[i].bucket);
-        bind_int(&s, cells[i].count);
-        bind_int(&s, cells[i].sum);
+        row_bind(&s, &rollup_shape, &cells[i]);
         status = statement_run(&s);
     }
     return operation_end(&op, status);
@@ -28,13 +23,6 @@ pawl_status sqlite_rollups(struct store *store, struct arena *arena, struct roll
     pawl_status status = PAWL_OK;
     if (!operation_begin(&op, store, OPERATION_READ, "rollups", &status, err))
         return status;
-    struct rollup_cells found = {arena_array(arena, ROLLUP_CELLS_MAX, sizeof(*found.cells)), 0};
-    if (found.cells == NULL)
-        return operation_end(&op, operation_no_memory(&op));
     struct statement s = statement_begin(&op, SQLITE_Q_VIEW_ROLLUPS);
-    while (found.count < ROLLUP_CELLS_MAX && statement_next(&s))
-        found.cells[found.count++] = (struct rollup_cell){(int)column_int(&s, 0), (int)column_int(&s, 1),
-                                                          (int)column_int(&s, 2), (int)column_int(&s, 3),
-                                                          column_int(&s, 4),      column_int(&s, 5)};
-    return operation_give(&op, statement_end(&s), out, &found);
+    return operation_list(&op, &s, &rollup_shape, arena, ROWS_OUT(out, cells));
 }

@@ -8,11 +8,11 @@
 #include "base/str.h"
 #include "store/sqlite/claims/claim_end.h"
 #include "store/sqlite/claims/keyset.h"
+#include "store/sqlite/file/row.h"
 #include "store/sqlite/fleet/instance.h"
 #include "store/sqlite/fleet/lane.h"
 #include "store/sqlite/messages/dead.h"
 #include "store/sqlite/messages/intake.h"
-#include "store/sqlite/messages/item.h"
 #include "store/sqlite/messages/pause.h"
 #include "store/sqlite/messages/put.h"
 
@@ -88,16 +88,20 @@ static pawl_status grant(struct claiming *c, int lane, size_t first, struct part
     return statement_run(&s);
 }
 
+/* The column after seq and the message. */
+static int after_message(void) { return 1 + (int)message_shape.count; }
+
 /* Columns of message_read, aside_read, message_get and aside_get: seq, the message, and for aside its state.
  */
 static void read_item(struct statement *s, struct claiming *c, int lane, bool is_aside, struct item *item) {
-    item_read(s, 1, c->arena, item);
+    *item = (struct item){0};
+    row_read(s, 1, &message_shape, c->arena, item);
     item->seq = column_int(s, 0);
     item->kind = c->in->kind;
     item->lane = lane;
     item->attempt = 1;
     if (is_aside) {
-        int at = 1 + ITEM_COLUMNS;
+        int at = after_message();
         item->deaths = (int)column_int(s, at + 1);
         item->attempt = (int)column_int(s, at) + item->deaths + 1;
         item->out_of_order = column_int(s, at + 2) != 0;
@@ -170,14 +174,15 @@ static bool take_suspect(struct claiming *c) {
  */
 static pawl_status stop_row(struct claiming *c, struct statement *s, pawl_str key, struct held *held,
                             bool *stops) {
+    enum { COLUMN_ID = 2, COLUMN_STREAM, COLUMN_TOPIC, COLUMN_TYPE }; /* without a copy of the payload */
     struct item item = {0};
     *stops = false;
     if (!c->paused)
         return PAWL_OK;
-    item.id = column_uuid(s, 1);
-    item.stream = column_borrow(s, 4);
-    item.topic = column_borrow(s, 5);
-    item.type = column_borrow(s, 6);
+    item.id = column_uuid(s, COLUMN_ID);
+    item.stream = column_borrow(s, COLUMN_STREAM);
+    item.topic = column_borrow(s, COLUMN_TOPIC);
+    item.type = column_borrow(s, COLUMN_TYPE);
     pawl_status status = pause_fits(c->op, &item, stops);
     if (status != PAWL_OK || !*stops)
         return status;
@@ -219,8 +224,8 @@ static pawl_status pick_stream(struct claiming *c, int lane, pawl_str key, struc
     bool twin = false;
     pawl_status status = PAWL_OK;
     for (bool head = true; !is_full(c) && statement_next(&s); head = false) {
-        int64_t scheduled_ms = column_int(&s, 1 + ITEM_COLUMNS + 3);
-        int64_t losses = column_int(&s, 1 + ITEM_COLUMNS + 4);
+        int64_t scheduled_ms = column_int(&s, after_message() + 3);
+        int64_t losses = column_int(&s, after_message() + 4);
         bool stops = false;
         if (scheduled_ms <= c->op->now_ms)
             status = stop_row(c, &s, key, held, &stops);

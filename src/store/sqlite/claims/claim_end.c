@@ -6,30 +6,32 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/uuid.h"
+#include "store/sqlite/file/row.h"
 #include "store/sqlite/fleet/instance.h"
 #include "store/sqlite/jobs/jobs.h"
 #include "store/sqlite/messages/dead.h"
 
 struct part_ref {
-    struct part_ref *next;
     int64_t token;
     int part, lane;
 };
 
+struct part_refs {
+    struct part_ref *refs;
+    size_t count;
+};
+
+#define M(name) MEMBER(struct part_ref, name)
+static const struct member ref_members[] = {M(token), M(part), M(lane)};
+#undef M
+static const struct row_shape ref_shape = ROW_SHAPE(struct part_ref, ref_members);
+
 /* The rows of claim_overdue or claim_of_instance, in their order. */
-static pawl_status read_refs(struct operation *op, struct statement *s, struct part_ref **refs) {
-    struct part_ref **tail = refs;
-    while (statement_next(s)) {
-        struct part_ref *ref = arena_alloc(op->scratch, sizeof(*ref));
-        if (ref == NULL) {
-            s->rc = SQLITE_NOMEM;
-            break;
-        }
-        *ref = (struct part_ref){NULL, column_int(s, 0), (int)column_int(s, 1), (int)column_int(s, 2)};
-        *tail = ref;
-        tail = &ref->next;
-    }
-    return statement_end(s);
+static pawl_status read_refs(struct operation *op, struct statement *s, struct part_refs *refs) {
+    struct row_list list = {NULL, 0};
+    pawl_status status = rows_read(s, &ref_shape, op->scratch, &list);
+    *refs = (struct part_refs){list.rows, list.count};
+    return status;
 }
 
 static pawl_status load_part(struct operation *op, const struct part_ref *ref, struct part **part) {
@@ -55,20 +57,20 @@ static int grant_compare(const void *a, const void *b) {
     return (x->seq > y->seq) - (x->seq < y->seq);
 }
 
-static pawl_status refs_of_instance(struct operation *op, pawl_uuid instance, struct part_ref **refs) {
+static pawl_status refs_of_instance(struct operation *op, pawl_uuid instance, struct part_refs *refs) {
     struct statement s = statement_begin(op, SQLITE_Q_CLAIM_OF_INSTANCE);
     bind_uuid(&s, instance);
     return read_refs(op, &s, refs);
 }
 
 /* How many open items the parts have; written to items when there is room. */
-static pawl_status open_items(struct operation *op, const struct part_ref *refs, struct edge *items,
+static pawl_status open_items(struct operation *op, const struct part_refs *refs, struct edge *items,
                               size_t *count) {
     pawl_status status = PAWL_OK;
     *count = 0;
-    for (const struct part_ref *ref = refs; ref != NULL && status == PAWL_OK; ref = ref->next) {
+    for (size_t n = 0; n < refs->count && status == PAWL_OK; n++) {
         struct part *part = NULL;
-        status = load_part(op, ref, &part);
+        status = load_part(op, &refs->refs[n], &part);
         if (status != PAWL_OK || part->suspect != SUSPECT_NO)
             continue;
         for (size_t i = 0; i < part->count; i++) {
@@ -90,7 +92,7 @@ static pawl_status edge_find(struct operation *op, pawl_uuid instance, struct ed
         if (uuid_equal(edge->instance, instance))
             return PAWL_OK;
     }
-    struct part_ref *refs = NULL;
+    struct part_refs refs = {NULL, 0};
     struct instance_brief brief = {0};
     bool known = false;
     size_t count = 0;
@@ -98,13 +100,13 @@ static pawl_status edge_find(struct operation *op, pawl_uuid instance, struct ed
     if (status == PAWL_OK)
         status = refs_of_instance(op, instance, &refs);
     if (status == PAWL_OK)
-        status = open_items(op, refs, NULL, &count);
+        status = open_items(op, &refs, NULL, &count);
     struct edge *edge = arena_alloc(op->scratch, sizeof(*edge));
     struct edge *items = arena_array(op->scratch, count + 1, sizeof(*items));
     if (status == PAWL_OK && (edge == NULL || items == NULL))
         return operation_no_memory(op);
     if (status == PAWL_OK)
-        status = open_items(op, refs, items, &count);
+        status = open_items(op, &refs, items, &count);
     if (status != PAWL_OK)
         return status;
     size_t slots = known && brief.slots > 0 ? (size_t)brief.slots : 1;
@@ -118,16 +120,6 @@ static pawl_status edge_find(struct operation *op, pawl_uuid instance, struct ed
     *edges = edge;
     *found = edge;
     return PAWL_OK;
-}
-
-/* An unfinished item of a part that ends comes back as a row of aside. */
-static pawl_status take_back(struct operation *op, const struct part *part, int64_t seq,
-                             struct aside_back back) {
-    back.scheduled_ms = op->now_ms;
-    if (part->source == SOURCE_ASIDE)
-        return aside_return(op, part->kind, seq, back);
-    struct aside_new as = {.losses = back.losses, .reason = back.reason, .scheduled_ms = back.scheduled_ms};
-    return aside_take(op, part->kind, part->lane, seq, &as);
 }
 
 /* A suspect that had begun is charged with the death of its worker, and dies of it at the limit. */
@@ -166,14 +158,15 @@ static pawl_status lose_items(struct operation *op, struct part *part, const str
     for (size_t i = 0; i < part->count && status == PAWL_OK; i++) {
         struct part_item *item = &part->items[i];
         const struct edge at = {.token = part->token, .seq = item->seq};
-        struct aside_back back = {.reason = ASIDE_EXPIRED, .deaths = part->suspect == SUSPECT_BEGUN};
+        struct aside_back back = {
+            .reason = ASIDE_EXPIRED, .deaths = part->suspect == SUSPECT_BEGUN, .scheduled_ms = op->now_ms};
         if (item->mark != MARK_OPEN || (behind != NULL && !stream_follows(behind, item)))
             continue;
         if (part->suspect == SUSPECT_NO)
             back.losses = grant_compare(&at, edge) <= 0 ? PAWL_SUSPECT_LOSSES : 1;
         lost->streams[lost->count++] = stream_of(part, item);
         part_mark(part, item, MARK_LEFT);
-        status = take_back(op, part, item->seq, back);
+        status = part_give_back(op, part, item, back);
     }
     return status;
 }
@@ -209,14 +202,14 @@ static pawl_status lose_part(struct operation *op, struct part *part, enum claim
     return status;
 }
 
-static pawl_status lose_refs(struct operation *op, const struct part_ref *refs, enum claim_state state,
+static pawl_status lose_refs(struct operation *op, const struct part_refs *refs, enum claim_state state,
                              int64_t *ended) {
     pawl_status status = PAWL_OK;
     struct edge *edges = NULL;
-    for (const struct part_ref *ref = refs; ref != NULL && status == PAWL_OK; ref = ref->next) {
+    for (size_t i = 0; i < refs->count && status == PAWL_OK; i++) {
         struct part *part = NULL;
         const struct edge *edge = NULL;
-        status = load_part(op, ref, &part);
+        status = load_part(op, &refs->refs[i], &part);
         if (status != PAWL_OK || part->state != CLAIM_ACTIVE)
             continue; /* an earlier one took its last items away */
         status = edge_find(op, part->instance, &edges, &edge);
@@ -228,40 +221,40 @@ static pawl_status lose_refs(struct operation *op, const struct part_ref *refs, 
 }
 
 pawl_status ending_overdue_own(struct operation *op, enum store_kind kind, pawl_uuid caller) {
-    struct part_ref *refs = NULL;
+    struct part_refs refs = {NULL, 0};
     int64_t ended = 0;
     struct statement s = statement_begin(op, SQLITE_Q_CLAIM_OVERDUE_OWN);
     bind_int(&s, kind);
     bind_int(&s, op->now_ms);
     bind_uuid(&s, caller);
     pawl_status status = read_refs(op, &s, &refs);
-    return status != PAWL_OK || refs == NULL ? status : lose_refs(op, refs, CLAIM_EXPIRED, &ended);
+    return status != PAWL_OK || refs.count == 0 ? status : lose_refs(op, &refs, CLAIM_EXPIRED, &ended);
 }
 
 pawl_status ending_overdue(struct operation *op, enum store_kind kind, pawl_uuid caller, int64_t *ended) {
-    struct part_ref *refs = NULL;
+    struct part_refs refs = {NULL, 0};
     struct statement s = statement_begin(op, SQLITE_Q_CLAIM_OVERDUE);
     bind_int(&s, kind);
     bind_int(&s, op->now_ms);
     pawl_status status = read_refs(op, &s, &refs);
-    if (status != PAWL_OK || refs == NULL)
+    if (status != PAWL_OK || refs.count == 0)
         return status;
-    for (const struct part_ref *ref = refs; ref != NULL && status == PAWL_OK; ref = ref->next) {
+    for (size_t i = 0; i < refs.count && status == PAWL_OK; i++) {
         s = statement_begin(op, SQLITE_Q_LANE_LOSE_OWNER);
         bind_int(&s, kind);
-        bind_int(&s, ref->lane);
+        bind_int(&s, refs.refs[i].lane);
         bind_uuid(&s, caller);
         status = statement_run(&s);
     }
-    return status != PAWL_OK ? status : lose_refs(op, refs, CLAIM_EXPIRED, ended);
+    return status != PAWL_OK ? status : lose_refs(op, &refs, CLAIM_EXPIRED, ended);
 }
 
 pawl_status ending_evicted(struct operation *op, pawl_uuid instance) {
-    struct part_ref *refs = NULL;
+    struct part_refs refs = {NULL, 0};
     int64_t ended = 0;
     pawl_status status = refs_of_instance(op, instance, &refs);
     if (status == PAWL_OK)
-        status = lose_refs(op, refs, CLAIM_EVICTED, &ended);
+        status = lose_refs(op, &refs, CLAIM_EVICTED, &ended);
     return status != PAWL_OK ? status : jobs_instance_end(op, instance, false);
 }
 
@@ -272,7 +265,8 @@ static pawl_status release_part(struct operation *op, struct part *part) {
         if (item->mark != MARK_OPEN)
             continue;
         part_mark(part, item, MARK_LEFT);
-        status = take_back(op, part, item->seq, (struct aside_back){.reason = ASIDE_RELEASED});
+        status = part_give_back(op, part, item,
+                                (struct aside_back){.reason = ASIDE_RELEASED, .scheduled_ms = op->now_ms});
         if (status == PAWL_OK)
             status = hold_settle(op, part->kind, part->lane, item->key, false);
     }
@@ -280,11 +274,11 @@ static pawl_status release_part(struct operation *op, struct part *part) {
 }
 
 pawl_status ending_released(struct operation *op, pawl_uuid instance) {
-    struct part_ref *refs = NULL;
+    struct part_refs refs = {NULL, 0};
     pawl_status status = refs_of_instance(op, instance, &refs);
-    for (const struct part_ref *ref = refs; ref != NULL && status == PAWL_OK; ref = ref->next) {
+    for (size_t i = 0; i < refs.count && status == PAWL_OK; i++) {
         struct part *part = NULL;
-        status = load_part(op, ref, &part);
+        status = load_part(op, &refs.refs[i], &part);
         if (status == PAWL_OK)
             status = release_part(op, part);
     }

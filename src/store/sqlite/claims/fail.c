@@ -142,17 +142,6 @@ pawl_status items_fail(struct operation *op, const struct messages_fail *in, str
     return status != PAWL_OK ? status : parts_flush(op);
 }
 
-/* Without an attempt and without a death. */
-static pawl_status give_back(struct operation *op, struct part *part, struct part_item *item,
-                             int64_t scheduled_ms) {
-    if (part->source == SOURCE_MESSAGE) {
-        struct aside_new as = {.reason = ASIDE_RELEASED, .scheduled_ms = scheduled_ms};
-        return aside_take(op, part->kind, part->lane, item->seq, &as);
-    }
-    struct aside_back back = {.reason = ASIDE_RELEASED, .scheduled_ms = scheduled_ms};
-    return aside_return(op, part->kind, item->seq, back);
-}
-
 /* The later items of the stream under the same token come back with it. */
 static pawl_status release_followers(struct operation *op, const struct held_item *held) {
     struct part *part = NULL;
@@ -165,7 +154,9 @@ static pawl_status release_followers(struct operation *op, const struct held_ite
             if (!stream_follows(&held->stream, &part->items[i]))
                 continue;
             part_mark(part, &part->items[i], MARK_LEFT);
-            status = give_back(op, part, &part->items[i], op->now_ms);
+            status =
+                part_give_back(op, part, &part->items[i],
+                               (struct aside_back){.reason = ASIDE_RELEASED, .scheduled_ms = op->now_ms});
         }
     }
     return status;
@@ -180,10 +171,10 @@ pawl_status items_release(struct operation *op, const struct messages_release *i
         if (status != PAWL_OK || held.part == NULL)
             continue;
         part_mark(held.part, held.item, MARK_DONE);
-        int64_t until_ms = 0;
-        status = pause_until(op, &in->items[i], &until_ms);
+        struct aside_back back = {.reason = ASIDE_RELEASED};
+        status = pause_until(op, &in->items[i], &back.scheduled_ms);
         if (status == PAWL_OK)
-            status = give_back(op, held.part, held.item, until_ms);
+            status = part_give_back(op, held.part, held.item, back);
         if (status == PAWL_OK)
             status = release_followers(op, &held);
         if (status == PAWL_OK)

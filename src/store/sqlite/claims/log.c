@@ -39,27 +39,6 @@ pawl_status log_receptors(struct operation *op, const struct receptor_report *re
     return status;
 }
 
-static pawl_status find_checkpoint(struct operation *op, pawl_str stream, pawl_str perspective,
-                                   struct arena *arena, struct checkpoint_row *row, bool *found) {
-    struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_FIND);
-    bind_text(&s, stream);
-    bind_text(&s, perspective);
-    *row = (struct checkpoint_row){.stream = stream, .perspective = perspective};
-    bool any = statement_next(&s);
-    if (any) {
-        row->version = column_int(&s, 0);
-        row->token = column_int(&s, 1);
-        row->status = (enum checkpoint_status)column_int(&s, 2);
-        row->attempts = (int)column_int(&s, 3);
-        row->updated_ms = column_int(&s, 4);
-        row->error = column_copy(&s, 5, arena);
-    }
-    pawl_status status = statement_end(&s);
-    if (status == PAWL_OK)
-        *found = any;
-    return status;
-}
-
 pawl_status log_checkpoints(struct operation *op, const struct checkpoints_report *in,
                             struct answer_list *out) {
     pawl_status status = PAWL_OK;
@@ -97,37 +76,32 @@ pawl_status sqlite_checkpoints_report(struct store *store, const struct checkpoi
 pawl_status sqlite_checkpoint_get(struct store *store, pawl_str stream, pawl_str perspective,
                                   struct arena *arena, struct checkpoint_row *out, pawl_error *err) {
     struct operation op;
-    struct checkpoint_row row;
-    bool found = false;
+    struct checkpoint_row row = {0};
     pawl_status status = PAWL_OK;
     if (!operation_begin(&op, store, OPERATION_READ, "checkpoint_get", &status, err))
         return status;
-    status = find_checkpoint(&op, stream, perspective, arena, &row, &found);
+    struct statement s = statement_begin(&op, SQLITE_Q_CHECKPOINT_FIND);
+    bind_text(&s, stream);
+    bind_text(&s, perspective);
+    bool found = statement_next(&s);
+    if (found)
+        row_read(&s, 0, &checkpoint_row_shape, arena, &row);
+    status = statement_end(&s);
     if (status == PAWL_OK && !found)
-        status = error_set(err, PAWL_NOT_FOUND, op.name, "perspective %.*s has no checkpoint for stream %.*s",
-                           STR_ARG(perspective), STR_ARG(stream));
-    if (status == PAWL_OK)
-        status = str_dup(arena, stream, &row.stream, err);
-    if (status == PAWL_OK)
-        status = str_dup(arena, perspective, &row.perspective, err);
+        status = checkpoint_missing(stream, perspective, err);
     return operation_give(&op, status, out, &row);
 }
 
 pawl_status sqlite_receptors(struct store *store, pawl_uuid event_id, struct arena *arena,
                              struct receptor_row **rows, size_t *count, pawl_error *err) {
     struct operation op;
-    struct row_list list;
     pawl_status status = PAWL_OK;
     if (!operation_begin(&op, store, OPERATION_READ, "receptors", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_RECEPTOR_LIST);
     bind_uuid(&s, event_id);
-    status = operation_end(&op, rows_read(&s, &receptor_shape, arena, &list));
-    if (status != PAWL_OK)
-        return status;
-    *rows = list.rows;
-    *count = list.count;
-    for (size_t i = 0; i < list.count; i++)
+    status = operation_list(&op, &s, &receptor_shape, arena, (struct rows_out){rows, count, NULL});
+    for (size_t i = 0; status == PAWL_OK && i < *count; i++)
         (*rows)[i].event_id = event_id;
-    return PAWL_OK;
+    return status;
 }

@@ -189,18 +189,21 @@ static bool can_run(const struct runnable *runnable, pawl_str key) {
 }
 
 pawl_status checkpoint_pick(struct operation *op, struct picked *list, const struct checkpoint_state *c) {
-    if (list->count == list->cap) {
-        size_t cap = list->cap == 0 ? 64 : list->cap * 2;
-        struct checkpoint_state *rows = arena_array(op->scratch, cap, sizeof *rows);
-        if (rows == NULL)
-            return operation_no_memory(op);
-        for (size_t i = 0; i < list->count; i++)
-            rows[i] = list->rows[i];
-        list->rows = rows;
-        list->cap = cap;
+    pawl_status status = list_grow(op, op->scratch, (void **)&list->rows, &list->cap, list->count, sizeof *c);
+    if (status == PAWL_OK)
+        list->rows[list->count++] = *c;
+    return status;
+}
+
+/* Every checkpoint that the statement gives, which is ended. */
+static pawl_status pick_all(struct operation *op, struct statement *s, struct picked *list) {
+    pawl_status status = PAWL_OK;
+    while (status == PAWL_OK && statement_next(s)) {
+        struct checkpoint_state c = checkpoint_column(s, op->scratch);
+        status = checkpoint_pick(op, list, &c);
     }
-    list->rows[list->count++] = *c;
-    return PAWL_OK;
+    pawl_status end = statement_end(s);
+    return status == PAWL_OK ? end : status;
 }
 
 pawl_status checkpoint_wake(struct operation *op, struct checkpoint_state *c) {
@@ -269,12 +272,7 @@ static pawl_status take_due(struct operation *op, const struct checkpoints_claim
         bind_text(&s, *runnable->keys[i]);
         bind_int(&s, op->now_ms);
         bind_int(&s, in->max);
-        while (status == PAWL_OK && statement_next(&s)) {
-            struct checkpoint_state c = checkpoint_column(&s, op->scratch);
-            status = checkpoint_pick(op, &due, &c);
-        }
-        pawl_status end = statement_end(&s);
-        status = status == PAWL_OK ? end : status;
+        status = pick_all(op, &s, &due);
     }
     if (due.count > 1)
         qsort(due.rows, due.count, sizeof *due.rows, due_compare);
@@ -339,21 +337,16 @@ pawl_status checkpoints_leave(struct operation *op, pawl_uuid instance) {
 pawl_status checkpoints_held(struct operation *op, const struct checkpoints_claim *in, struct arena *arena,
                              struct checkpoint_grants *out) {
     struct picked held = {0};
-    pawl_status status = PAWL_OK;
     struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_HELD);
     bind_uuid(&s, in->instance);
     bind_uuid(&s, in->request);
-    while (status == PAWL_OK && statement_next(&s)) {
-        struct checkpoint_state c = checkpoint_column(&s, op->scratch);
-        status = checkpoint_pick(op, &held, &c);
-    }
-    pawl_status end = statement_end(&s);
+    pawl_status status = pick_all(op, &s, &held);
     out->grants = arena_array(arena, held.count, sizeof *out->grants);
-    if (status == PAWL_OK && end == PAWL_OK && out->grants == NULL)
+    if (status == PAWL_OK && out->grants == NULL)
         return operation_no_memory(op);
-    for (size_t i = 0; status == PAWL_OK && end == PAWL_OK && i < held.count; i++)
+    for (size_t i = 0; status == PAWL_OK && i < held.count; i++)
         status = granted_of(op, &held.rows[i], arena, &out->grants[out->count++]);
-    return status == PAWL_OK ? end : status;
+    return status;
 }
 
 pawl_status checkpoints_grant(struct operation *op, const struct checkpoints_claim *in, struct arena *arena,

@@ -13,12 +13,7 @@ pawl_status sqlite_checkpoints_list(struct store *store, const struct checkpoint
     if (list.rows == NULL)
         return operation_end(&op, operation_no_memory(&op));
     struct statement s = statement_begin(&op, SQLITE_Q_CHECKPOINT_LIST);
-    bind_text(&s, filter->perspective);
-    bind_text(&s, filter->stream);
-    bind_int(&s, filter->status);
-    bind_text(&s, filter->after_stream);
-    bind_text(&s, filter->after_perspective);
-    bind_int(&s, filter->limit);
+    row_bind(&s, &checkpoint_filter_shape, filter);
     while (statement_next(&s)) {
         struct checkpoint_state c = checkpoint_column(&s, arena);
         if (c.view.status == CHECKPOINT_FAILED)

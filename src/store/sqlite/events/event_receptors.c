@@ -12,10 +12,7 @@ static pawl_status receptor_read(struct operation *op, pawl_str name, pawl_str k
     bind_text(&s, name);
     *found = statement_next(&s);
     if (*found)
-        *out = (struct event_receptor){.name = name,
-                                       .position = column_int(&s, 0),
-                                       .fed = column_int(&s, 1),
-                                       .registered_ms = column_int(&s, 2)};
+        row_read(&s, 0, &event_receptor_shape, arena, out);
     pawl_status status = statement_end(&s);
     return status == PAWL_OK && *found ? patterns_read(op, key, arena, &out->patterns, &out->pattern_count)
                                        : status;
@@ -96,24 +93,12 @@ pawl_status sqlite_receptor_remove(struct store *store, pawl_str name, enum stor
 }
 
 static pawl_status list_receptors(struct operation *op, struct arena *arena, struct event_receptors *out) {
-    int64_t count = 0;
-    bool found = false;
-    struct statement s = statement_begin(op, SQLITE_Q_EVENT_RECEPTOR_COUNT);
-    pawl_status status = statement_number(&s, &count, &found);
+    struct row_list list = {NULL, 0};
+    struct statement s = statement_begin(op, SQLITE_Q_EVENT_RECEPTOR_LIST);
+    pawl_status status = rows_read(&s, &event_receptor_shape, arena, &list);
+    *out = (struct event_receptors){.rows = list.rows, .count = list.count};
     if (status == PAWL_OK)
         status = head_read(op, &out->head);
-    if (status != PAWL_OK)
-        return status;
-    out->rows = arena_array(arena, (size_t)count, sizeof *out->rows);
-    if (out->rows == NULL)
-        return operation_no_memory(op);
-    s = statement_begin(op, SQLITE_Q_EVENT_RECEPTOR_LIST);
-    while (out->count < (size_t)count && statement_next(&s))
-        out->rows[out->count++] = (struct event_receptor){.name = column_copy(&s, 0, arena),
-                                                          .position = column_int(&s, 1),
-                                                          .fed = column_int(&s, 2),
-                                                          .registered_ms = column_int(&s, 3)};
-    status = statement_end(&s);
     for (size_t i = 0; status == PAWL_OK && i < out->count; i++) {
         pawl_str key;
         status = receptor_consumer(op->scratch, out->rows[i].name, &key, op->err);
@@ -205,7 +190,7 @@ static pawl_status look(struct store *store, const struct receptors_feed *in, st
         bind_text(&s, in->names[i]);
         if (statement_next(&s)) {
             out->known++;
-            *behind = *behind || column_int(&s, 0) < head;
+            *behind = *behind || column_int(&s, 1) < head;
         }
         status = statement_end(&s);
     }

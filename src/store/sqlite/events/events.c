@@ -99,12 +99,7 @@ static pawl_status event_write(struct operation *op, const struct events_append 
     bind_text(&s, in->stream);
     bind_int(&s, version);
     bind_uuid(&s, id);
-    bind_text(&s, e->type);
-    bind_text(&s, e->payload);
-    bind_text(&s, e->metadata);
-    bind_uuid_or_null(&s, e->correlation_id);
-    bind_uuid_or_null(&s, e->causation_id);
-    bind_text(&s, e->traceparent);
+    row_bind(&s, &event_new_shape, e);
     bind_int(&s, op->now_ms);
     pawl_status status = statement_run(&s);
     if (status == PAWL_OK)
@@ -286,9 +281,7 @@ pawl_status sqlite_events_stamp(struct store *store, int limit, struct stamp_res
     struct operation op;
     struct stamp_result result = {0};
     bool found = false;
-    if (limit < 1)
-        return error_set(err, PAWL_INVALID, "events_stamp", "limit %d must be at least 1", limit);
-    pawl_status status = PAWL_OK;
+    pawl_status status = check_stamp(limit, err);
     if (!operation_begin(&op, store, OPERATION_READ, "events_stamp", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_EVENT_POSITION);
@@ -303,11 +296,8 @@ static pawl_status newest(struct operation *op, const struct snapshot *of, int64
     bind_text(&s, of->name);
     bind_int(&s, version_max);
     *found = statement_next(&s);
-    if (*found) {
-        out->version = column_int(&s, 0);
-        out->state = column_copy(&s, 1, arena);
-        out->made_ms = column_int(&s, 2);
-    }
+    if (*found)
+        row_read(&s, 0, &snapshot_shape, arena, out);
     return statement_end(&s);
 }
 
@@ -326,10 +316,7 @@ static pawl_status put_snapshot(struct operation *op, const struct snapshot *in,
     if (*answer != ANSWER_APPLIED)
         return PAWL_OK;
     struct statement s = statement_begin(op, SQLITE_Q_SNAPSHOT_INSERT);
-    bind_text(&s, in->stream);
-    bind_text(&s, in->name);
-    bind_int(&s, in->version);
-    bind_text(&s, in->state);
+    row_bind(&s, &snapshot_new_shape, in);
     bind_int(&s, op->now_ms);
     status = statement_run(&s);
     if (status != PAWL_OK)
@@ -361,11 +348,6 @@ pawl_status sqlite_snapshot_get(struct store *store, pawl_str stream, pawl_str n
         return status;
     status = newest(&op, &result, version_max, arena, &result, &found);
     if (status == PAWL_OK && !found)
-        status = error_set(err, PAWL_NOT_FOUND, op.name, "no snapshot \"%.*s\" of stream \"%.*s\"",
-                           STR_ARG(name), STR_ARG(stream));
-    if (status == PAWL_OK)
-        status = str_dup(arena, stream, &result.stream, err);
-    if (status == PAWL_OK)
-        status = str_dup(arena, name, &result.name, err);
+        status = snapshot_missing(stream, name, err);
     return operation_give(&op, status, out, &result);
 }

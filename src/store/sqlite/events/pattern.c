@@ -4,17 +4,13 @@
 
 pawl_status patterns_read(struct operation *op, pawl_str key, struct arena *arena,
                           struct event_pattern **patterns, size_t *count) {
-    struct event_pattern *read = arena_array(arena, PAWL_PATTERNS_MAX, sizeof *read);
-    if (read == NULL)
-        return operation_no_memory(op);
-    *count = 0;
+    struct row_list list = {NULL, 0};
     struct statement s = statement_begin(op, SQLITE_Q_PATTERN_LIST);
     bind_text(&s, key);
-    while (*count < PAWL_PATTERNS_MAX && statement_next(&s))
-        read[(*count)++] =
-            (struct event_pattern){(enum pattern_mode)column_int(&s, 0), column_copy(&s, 1, arena)};
-    *patterns = read;
-    return statement_end(&s);
+    pawl_status status = rows_read(&s, &event_pattern_shape, arena, &list);
+    *patterns = list.rows;
+    *count = list.count;
+    return status;
 }
 
 pawl_status patterns_insert(struct operation *op, pawl_str key, const struct event_pattern *patterns,

@@ -56,58 +56,36 @@ struct named_pattern {
     struct event_pattern pattern;
 };
 
-struct pattern_set {
-    struct named_pattern *rows;
-    size_t count, cap;
-};
+#define M(name) MEMBER(struct named_pattern, name)
+static const struct member named_members[] = {M(key), M(pattern.mode), M(pattern.text)};
+#undef M
+static const struct row_shape named_shape = ROW_SHAPE(struct named_pattern, named_members);
 
-static pawl_status patterns_fed(struct operation *op, struct pattern_set *out) {
-    struct statement s = statement_begin(op, SQLITE_Q_PATTERN_FED);
-    pawl_status status = PAWL_OK;
-    while (status == PAWL_OK && statement_next(&s)) {
-        if (out->count == out->cap) {
-            size_t cap = out->cap == 0 ? 64 : out->cap * 2;
-            struct named_pattern *rows = arena_array(op->scratch, cap, sizeof *rows);
-            for (size_t i = 0; rows != NULL && i < out->count; i++)
-                rows[i] = out->rows[i];
-            if (rows == NULL)
-                status = operation_no_memory(op);
-            else
-                out->rows = rows;
-            out->cap = cap;
-        }
-        if (status == PAWL_OK)
-            out->rows[out->count++] = (struct named_pattern){
-                column_copy(&s, 0, op->scratch),
-                {(enum pattern_mode)column_int(&s, 1), column_copy(&s, 2, op->scratch)}};
-    }
-    pawl_status end = statement_end(&s);
-    return status == PAWL_OK ? end : status;
-}
-
-static pawl_status type_map(struct operation *op, const struct pattern_set *patterns, pawl_str type) {
+static pawl_status type_map(struct operation *op, const struct row_list *patterns, pawl_str type) {
     pawl_status status = PAWL_OK;
     for (size_t i = 0; status == PAWL_OK && i < patterns->count; i++) {
+        const struct named_pattern *named = (const struct named_pattern *)patterns->rows + i;
         bool matches = false;
-        status = event_pattern_matches(&patterns->rows[i].pattern, type, &matches, op->err);
+        status = event_pattern_matches(&named->pattern, type, &matches, op->err);
         if (status != PAWL_OK || !matches)
             continue;
         struct statement s = statement_begin(op, SQLITE_Q_MAPPING_INSERT);
         bind_text(&s, type);
-        bind_text(&s, patterns->rows[i].key);
+        bind_text(&s, named->key);
         status = statement_run(&s);
     }
     return status;
 }
 
 pawl_status types_resolve(struct operation *op, pawl_str type) {
-    struct pattern_set patterns = {0};
-    pawl_status status = patterns_fed(op, &patterns);
+    struct row_list patterns = {NULL, 0};
+    struct statement s = statement_begin(op, SQLITE_Q_PATTERN_FED);
+    pawl_status status = rows_read(&s, &named_shape, op->scratch, &patterns);
     if (status != PAWL_OK || patterns.count == 0)
         return status;
     if (!str_absent(type))
         return type_map(op, &patterns, type);
-    struct statement s = statement_begin(op, SQLITE_Q_EVENT_TYPE_LIST);
+    s = statement_begin(op, SQLITE_Q_EVENT_TYPE_LIST);
     while (status == PAWL_OK && statement_next(&s))
         status = type_map(op, &patterns, column_copy(&s, 0, op->scratch));
     pawl_status end = statement_end(&s);
@@ -238,9 +216,7 @@ pawl_status sqlite_perspective_backfill(struct store *store, pawl_str perspectiv
                                         bool *done, pawl_error *err) {
     struct operation op;
     bool result = false;
-    pawl_status status = check_key("perspective_backfill", perspective, err);
-    if (status == PAWL_OK)
-        status = check_limit("perspective_backfill", streams_max, err);
+    pawl_status status = check_backfill(perspective, streams_max, err);
     if (!operation_begin(&op, store, OPERATION_WRITE, "perspective_backfill", &status, err))
         return status;
     return operation_give(&op, backfill(&op, perspective, streams_max, &result), done, &result);

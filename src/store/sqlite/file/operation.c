@@ -8,6 +8,7 @@
 #include "store/sqlite/file/checkpointer.h"
 #include "store/sqlite/file/clock.h"
 #include "store/sqlite/file/files.h"
+#include "store/sqlite/file/row.h"
 #include "store/sqlite/file/turn.h"
 #include "store/sqlite/file/waker.h"
 #include "store/sqlite/fleet/liveness.h"
@@ -26,43 +27,23 @@ int64_t operation_next_token(struct operation *op) {
 }
 
 pawl_status operation_note_evicted(struct operation *op, pawl_uuid instance) {
-    if (op->evicted_count == op->evicted_cap) {
-        size_t cap = op->evicted_cap == 0 ? 8 : op->evicted_cap * 2;
-        pawl_uuid *grown = arena_array(op->scratch, cap, sizeof(*grown));
-        if (grown == NULL)
-            return operation_no_memory(op);
-        if (op->evicted_count > 0)
-            memcpy(grown, op->evicted, op->evicted_count * sizeof(*grown));
-        op->evicted = grown;
-        op->evicted_cap = cap;
-    }
-    op->evicted[op->evicted_count++] = instance;
-    return PAWL_OK;
+    pawl_status status = list_grow(op, op->scratch, (void **)&op->evicted, &op->evicted_cap,
+                                   op->evicted_count, sizeof(*op->evicted));
+    if (status == PAWL_OK)
+        op->evicted[op->evicted_count++] = instance;
+    return status;
 }
 
 pawl_status operation_read_settings(struct operation *op, bool *found) {
     struct statement s = statement_begin(op, SQLITE_Q_SETTINGS_READ);
     bool row = statement_next(&s);
     if (row) {
-        op->settings = (struct settings){
-            .partition_count = (int)column_int(&s, 0),
-            .lane_count = (int)column_int(&s, 1),
-            .epoch = column_int(&s, 2),
-            .instance_lease_ms = column_int(&s, 3),
-            .stale_ms = column_int(&s, 4),
-            .max_attempts = (int)column_int(&s, 5),
-            .dedupe_ms = column_int(&s, 6),
-            .history_ms = column_int(&s, 7),
-            .dead_policy = (int)column_int(&s, 8),
-            .test_now_ms = column_int(&s, 9),
-            .schema_version = (int)column_int(&s, 13),
-            .epoch_ms = column_int(&s, 14),
-            .epoch_cause = (int)column_int(&s, 15),
-        };
+        const int after = (int)settings_shape.count;
+        row_read(&s, 0, &settings_shape, op->scratch, &op->settings);
         op->now_ms = op->store->clock_ms != NULL ? *op->store->clock_ms
-                                                 : clock_now(op->settings.test_now_ms, column_int(&s, 10));
-        op->last_seq = column_int(&s, 11);
-        op->last_token = column_int(&s, 12);
+                                                 : clock_now(op->settings.test_now_ms, column_int(&s, after));
+        op->last_seq = column_int(&s, after + 1);
+        op->last_token = column_int(&s, after + 2);
     }
     pawl_status status = statement_end(&s);
     if (status == PAWL_OK)
@@ -135,21 +116,13 @@ bool operation_begin(struct operation *op, struct store *store, enum operation_m
 }
 
 static pawl_status write_tally(struct operation *op, int kind) {
-    const struct tally_delta *delta = &op->tally[kind];
-    static const struct tally_delta nothing;
+    const struct kind_counts *delta = &op->tally[kind];
+    static const struct kind_counts nothing;
     if (memcmp(delta, &nothing, sizeof(nothing)) == 0)
         return PAWL_OK;
     struct statement s = statement_begin(op, SQLITE_Q_TALLY_ADD);
     bind_int(&s, kind);
-    bind_int(&s, delta->put);
-    bind_int(&s, delta->done);
-    bind_int(&s, delta->failed);
-    bind_int(&s, delta->dead);
-    bind_int(&s, delta->aside);
-    bind_int(&s, delta->stale);
-    bind_int(&s, delta->duplicate);
-    bind_int(&s, delta->redriven);
-    bind_int(&s, delta->discarded);
+    row_bind(&s, &tally_shape, delta);
     return statement_run(&s);
 }
 
@@ -169,7 +142,7 @@ static pawl_status write_counters(struct operation *op) {
 /* An operation that found nothing to do writes nothing: a worker that polls must not wear out the
  * disk. */
 static bool has_changes(const struct operation *op) {
-    static const struct tally_delta nothing[KIND_COUNT + 1];
+    static const struct kind_counts nothing[KIND_COUNT + 1];
     return sqlite3_total_changes64(op->store->db) != op->changes ||
            memcmp(op->tally, nothing, sizeof(nothing)) != 0;
 }

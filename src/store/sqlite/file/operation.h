@@ -9,11 +9,6 @@
 
 struct part;
 
-/* What one operation adds to the tally of a kind. */
-struct tally_delta {
-    int64_t put, done, failed, dead, aside, stale, duplicate, redriven, discarded;
-};
-
 /* What it adds to the counts of a perspective; see perspective_count.h. */
 struct perspective_delta {
     pawl_str key;
@@ -31,8 +26,8 @@ struct operation {
     int64_t now_ms;
     struct settings settings;
     int64_t last_seq, last_token;
-    int64_t changes; /* rows the connection had written before */
-    struct tally_delta tally[KIND_COUNT + 1];
+    int64_t changes;                          /* rows the connection had written before */
+    struct kind_counts tally[KIND_COUNT + 1]; /* what it adds to each; see tally_shape */
     struct perspective_delta perspective;
     bool wake;          /* a worker waits for what this operation put */
     bool news;          /* it paused or cancelled something: all workers are to look */

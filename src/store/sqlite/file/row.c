@@ -9,7 +9,7 @@ void row_read(struct statement *s, int first, const struct row_shape *shape, str
         int column = first + (int)i;
         switch ((enum member_type)shape->members[i].type) {
         case MEMBER_INT:
-        case MEMBER_ENUM:
+        case MEMBER_SMALL:
             *(int *)at = (int)column_int(s, column);
             break;
         case MEMBER_BIG:
@@ -19,6 +19,7 @@ void row_read(struct statement *s, int first, const struct row_shape *shape, str
             *(bool *)at = column_int(s, column) != 0;
             break;
         case MEMBER_TEXT:
+        case MEMBER_JSON:
             *(pawl_str *)at = column_copy(s, column, arena);
             break;
         case MEMBER_UUID:
@@ -58,7 +59,7 @@ void row_bind(struct statement *s, const struct row_shape *shape, const void *ro
         const void *at = (const char *)row + shape->members[i].offset;
         switch ((enum member_type)shape->members[i].type) {
         case MEMBER_INT:
-        case MEMBER_ENUM:
+        case MEMBER_SMALL:
             bind_int(s, *(const int *)at);
             break;
         case MEMBER_BIG:
@@ -68,6 +69,7 @@ void row_bind(struct statement *s, const struct row_shape *shape, const void *ro
             bind_int(s, *(const bool *)at);
             break;
         case MEMBER_TEXT:
+        case MEMBER_JSON:
             bind_text(s, *(const pawl_str *)at);
             break;
         case MEMBER_UUID:

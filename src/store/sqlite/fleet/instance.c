@@ -7,22 +7,21 @@
 #include "base/uuid.h"
 #include "store/sqlite/claims/claim_end.h"
 #include "store/sqlite/events/events.h"
+#include "store/sqlite/file/row.h"
 #include "store/sqlite/fleet/lane.h"
+
+#define M(name) MEMBER(struct instance_brief, name)
+static const struct member brief_members[] = {M(id),       M(state),          M(kinds),          M(beat_ms),
+                                              M(lease_ms), M(lease_until_ms), M(max_partitions), M(slots)};
+#undef M
+static const struct row_shape brief_shape = ROW_SHAPE(struct instance_brief, brief_members);
 
 pawl_status instance_read(struct operation *op, pawl_uuid id, struct instance_brief *brief, bool *known) {
     struct statement s = statement_begin(op, SQLITE_Q_INSTANCE_FIND);
     bind_uuid(&s, id);
     bool row = statement_next(&s);
     if (row)
-        *brief = (struct instance_brief){.id = id,
-                                         .state = (enum instance_state)column_int(&s, 0),
-                                         .kinds = (int)column_int(&s, 1),
-                                         .beat_ms = column_int(&s, 2),
-                                         .lease_ms = column_int(&s, 3),
-                                         .lease_until_ms = column_int(&s, 4),
-                                         .max_partitions = (int)column_int(&s, 5),
-                                         .holds_lock = column_int(&s, 6) > 0,
-                                         .slots = (int)column_int(&s, 7)};
+        row_read(&s, 0, &brief_shape, op->scratch, brief);
     pawl_status status = statement_end(&s);
     if (status == PAWL_OK)
         *known = row;
@@ -161,23 +160,10 @@ pawl_status instance_expel(struct operation *op, pawl_uuid id) {
 
 /* Evicts every instance the statement lists. */
 static pawl_status evict_listed(struct operation *op, struct statement *s, int *evicted) {
-    struct id_link {
-        struct id_link *next;
-        pawl_uuid id;
-    } *first = NULL, **tail = &first;
-    while (statement_next(s)) {
-        struct id_link *link = arena_alloc(op->scratch, sizeof(*link));
-        if (link == NULL) {
-            s->rc = SQLITE_NOMEM;
-            break;
-        }
-        link->id = column_uuid(s, 0);
-        *tail = link;
-        tail = &link->next;
-    }
-    pawl_status status = statement_end(s);
-    for (struct id_link *link = first; link != NULL && status == PAWL_OK; link = link->next) {
-        status = instance_expel(op, link->id);
+    struct row_list list = {NULL, 0};
+    pawl_status status = rows_read(s, &id_shape, op->scratch, &list);
+    for (size_t i = 0; i < list.count && status == PAWL_OK; i++) {
+        status = instance_expel(op, ((const pawl_uuid *)list.rows)[i]);
         *evicted += 1;
     }
     return status;

@@ -10,7 +10,6 @@ struct instance_brief {
     int kinds;
     int64_t beat_ms, lease_ms, lease_until_ms;
     int max_partitions, slots;
-    bool holds_lock;
 };
 
 /* *known false when there is no row (also when it has a tombstone). */

@@ -5,6 +5,7 @@
 #include "domain/share.h"
 #include "store/check/place.h"
 #include "store/sqlite/claims/claim_end.h"
+#include "store/sqlite/file/row.h"
 
 /* Runs a statement of (kind, owner, count) or, with count below 0, (kind, owner). */
 static pawl_status change(struct operation *op, enum sqlite_query query, enum store_kind kind,
@@ -43,37 +44,26 @@ pawl_status lane_fill_beat(struct operation *op, const struct instance_brief *br
     return status;
 }
 
+static const struct member share_members[] = {MEMBER(struct share_member, id),
+                                              MEMBER(struct share_member, owned)};
+static const struct row_shape share_shape = ROW_SHAPE(struct share_member, share_members);
+
 /* The quota of the caller, and how many lanes it owns that are not draining. */
 static pawl_status read_share(struct operation *op, enum store_kind kind, const struct instance_brief *caller,
                               int *quota, int *owned) {
-    struct share_member *members = NULL;
-    size_t count = 0, cap = 0;
+    struct row_list list = {NULL, 0};
     struct statement s = statement_begin(op, SQLITE_Q_INSTANCE_LIVE);
     bind_int(&s, kind);
     bind_int(&s, KIND_BIT(kind));
     bind_int(&s, op->now_ms);
-    while (statement_next(&s)) {
-        if (count == cap) {
-            size_t more = cap == 0 ? 64 : cap * 2;
-            struct share_member *grown = arena_array(op->scratch, more, sizeof(*grown));
-            if (grown == NULL) {
-                s.rc = SQLITE_NOMEM;
-                break;
-            }
-            for (size_t i = 0; i < count; i++)
-                grown[i] = members[i];
-            members = grown;
-            cap = more;
-        }
-        members[count] = (struct share_member){column_uuid(&s, 0), (int)column_int(&s, 1)};
-        if (uuid_equal(members[count].id, caller->id))
-            *owned = members[count].owned;
-        count++;
-    }
-    pawl_status status = statement_end(&s);
+    pawl_status status = rows_read(&s, &share_shape, op->scratch, &list);
+    const struct share_member *members = list.rows;
+    for (size_t i = 0; i < list.count; i++)
+        if (uuid_equal(members[i].id, caller->id))
+            *owned = members[i].owned;
     int cap_lanes =
         share_cap_lanes(caller->max_partitions, op->settings.lane_count, op->settings.partition_count);
-    *quota = share_quota(members, count, caller->id, op->settings.lane_count, cap_lanes);
+    *quota = share_quota(members, list.count, caller->id, op->settings.lane_count, cap_lanes);
     return status;
 }
 

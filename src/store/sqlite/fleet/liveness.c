@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/uuid.h"
+#include "store/sqlite/file/row.h"
 #include "store/sqlite/fleet/lane.h"
 
 /* A lock that is absent for so long belongs to a process that is gone. */
@@ -126,7 +127,6 @@ static bool is_present(struct sqlite_store *store, pawl_uuid instance) {
 }
 
 struct peer {
-    struct peer *next;
     pawl_uuid id;
     int64_t absent_since_ms; /* -1: was there when last looked at */
     bool present;
@@ -137,26 +137,22 @@ static int64_t believe_ms(const struct operation *op, const struct peer *peer) {
     return peer->absent_since_ms < 0 ? ABSENT_MS_MAX : peer->absent_since_ms + ABSENT_MS_MAX - op->now_ms;
 }
 
+static const struct member peer_members[] = {MEMBER(struct peer, id), MEMBER(struct peer, absent_since_ms)};
+static const struct row_shape peer_shape = ROW_SHAPE(struct peer, peer_members);
+
 /* The active peers that hold a lock, or did; *change says whether anything has to be written about them. */
-static pawl_status read_peers(struct operation *op, pawl_uuid self, struct peer **peers, bool *change) {
+static pawl_status read_peers(struct operation *op, pawl_uuid self, struct row_list *peers, bool *change) {
     struct statement s = statement_begin(op, SQLITE_Q_INSTANCE_PEERS_LOCKED);
     bind_uuid(&s, self);
-    while (statement_next(&s)) {
-        struct peer *peer = arena_alloc(op->scratch, sizeof(*peer));
-        if (peer == NULL) {
-            s.rc = SQLITE_NOMEM;
-            break;
-        }
-        peer->id = column_uuid(&s, 0);
-        peer->absent_since_ms = column_is_null(&s, 1) ? -1 : column_int(&s, 1);
+    pawl_status status = rows_read(&s, &peer_shape, op->scratch, peers);
+    for (size_t i = 0; i < peers->count; i++) {
+        struct peer *peer = (struct peer *)peers->rows + i;
         peer->present = is_present(op->store, peer->id);
-        peer->next = *peers;
-        *peers = peer;
         bool noted = peer->absent_since_ms >= 0;
         if (peer->present == noted || (!peer->present && believe_ms(op, peer) <= 0))
             *change = true;
     }
-    return statement_end(&s);
+    return status;
 }
 
 static pawl_status note_absence(struct operation *op, const struct peer *peer) {
@@ -193,7 +189,7 @@ static pawl_status look(struct store *store, enum operation_mode mode, pawl_uuid
     if (!operation_begin(&op, store, mode, "peers_look", &status, err))
         return status;
     struct instance_brief brief;
-    struct peer *peers = NULL;
+    struct row_list peers = {NULL, 0};
     struct peers_look result = {.believe_ms = -1};
     status = instance_must_be_active(&op, instance, &brief);
     if (status == PAWL_OK && op.writes)
@@ -202,8 +198,8 @@ static pawl_status look(struct store *store, enum operation_mode mode, pawl_uuid
         status = instance_any_silent(&op, instance, change);
     if (status == PAWL_OK)
         status = read_peers(&op, instance, &peers, change);
-    for (struct peer *peer = peers; peer != NULL && status == PAWL_OK; peer = peer->next)
-        status = judge(&op, peer, &result);
+    for (size_t i = 0; i < peers.count && status == PAWL_OK; i++)
+        status = judge(&op, (const struct peer *)peers.rows + i, &result);
     if (status == PAWL_OK)
         status = lane_wanted(&op, &brief, &result.rebalance_wanted);
     return operation_give(&op, status, out, &result);

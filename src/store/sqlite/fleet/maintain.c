@@ -3,33 +3,21 @@
 
 #include "base/limits.h"
 #include "store/sqlite/claims/claim_end.h"
+#include "store/sqlite/file/row.h"
 #include "store/sqlite/fleet/instance.h"
 
 /* How long an ended claim and a request key can still be asked about. */
 #define MEMORY_MS INT64_C(3600000)
 
 static pawl_status bury_stale(struct operation *op, const struct maintain_in *in, int64_t *removed) {
-    struct id_link {
-        struct id_link *next;
-        pawl_uuid id;
-    } *first = NULL;
+    struct row_list list = {NULL, 0};
     struct statement s = statement_begin(op, SQLITE_Q_INSTANCE_STALE);
     bind_uuid(&s, in->caller);
     bind_int(&s, op->now_ms - op->settings.stale_ms);
     bind_int(&s, in->rows_max);
-    while (statement_next(&s)) {
-        struct id_link *link = arena_alloc(op->scratch, sizeof(*link));
-        if (link == NULL) {
-            s.rc = SQLITE_NOMEM;
-            break;
-        }
-        link->id = column_uuid(&s, 0);
-        link->next = first;
-        first = link;
-    }
-    pawl_status status = statement_end(&s);
-    for (; first != NULL && status == PAWL_OK; first = first->next) {
-        status = instance_remove(op, first->id);
+    pawl_status status = rows_read(&s, &id_shape, op->scratch, &list);
+    for (size_t i = 0; i < list.count && status == PAWL_OK; i++) {
+        status = instance_remove(op, ((const pawl_uuid *)list.rows)[i]);
         *removed += 1;
     }
     return status;
@@ -104,13 +92,7 @@ pawl_status sqlite_settings_change(struct store *store, const struct settings_ch
     if (!operation_begin(&op, store, OPERATION_WRITE, "settings_change", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_SETTINGS_CHANGE);
-    bind_int(&s, in->instance_lease_ms);
-    bind_int(&s, in->stale_ms);
-    bind_int(&s, in->dedupe_ms);
-    bind_int(&s, in->history_ms);
-    bind_int(&s, in->test_now_ms);
-    bind_int(&s, in->max_attempts);
-    bind_int(&s, in->dead_policy);
+    row_bind(&s, &settings_change_shape, in);
     return operation_end(&op, statement_run(&s));
 }
 

@@ -21,20 +21,14 @@ static pawl_status duty_find(struct operation *op, pawl_str name, struct duty_ro
     struct statement s = statement_begin(op, SQLITE_Q_DUTY_FIND);
     bind_text(&s, name);
     *duty = (struct duty_row){.name = name};
-    if (statement_next(&s)) {
-        duty->instance = column_uuid(&s, 0);
-        duty->token = column_int(&s, 1);
-        duty->lease_until_ms = column_int(&s, 2);
-    }
+    if (statement_next(&s))
+        row_read(&s, 0, &duty_shape, op->scratch, duty);
     return statement_end(&s);
 }
 
 static pawl_status duty_put(struct operation *op, const struct duty_row *duty) {
     struct statement s = statement_begin(op, SQLITE_Q_DUTY_PUT);
-    bind_text(&s, duty->name);
-    bind_uuid(&s, duty->instance);
-    bind_int(&s, duty->token);
-    bind_int(&s, duty->lease_until_ms);
+    row_bind(&s, &duty_shape, duty);
     return statement_run(&s);
 }
 

@@ -197,7 +197,7 @@ pawl_status sqlite_jobs_run_sums(struct store *store, int64_t since_ms, pawl_uui
     bind_int(&s, since_ms);
     bind_uuid_or_null(&s, instance);
     if (statement_next(&s))
-        sums = (struct run_sums){column_int(&s, 0), column_int(&s, 1), column_int(&s, 2), column_int(&s, 3)};
+        row_read(&s, 0, &task_run_sums_shape, op.scratch, &sums);
     return operation_give(&op, statement_end(&s), out, &sums);
 }
 
@@ -286,27 +286,12 @@ pawl_status sqlite_jobs_spine_read(struct store *store, int limit, struct arena 
     pawl_status status = check_list_limit("spine_read", limit, err);
     if (!operation_begin(&op, store, OPERATION_READ, "spine_read", &status, err))
         return status;
-    struct spine_events list = {NULL, 0};
-    size_t cap = 0;
     struct statement s = statement_begin(&op, SQLITE_Q_SPINE_LIST);
     bind_int(&s, limit);
-    while (status == PAWL_OK && statement_next(&s)) {
-        status = list_grow(&op, arena, (void **)&list.events, &cap, list.count, sizeof *list.events);
-        if (status == PAWL_OK)
-            list.events[list.count++] = (struct spine_event){
-                .id = column_int(&s, 0),
-                .job_id = column_int(&s, 1),
-                .event_type = str_from(run_outcome_event((enum run_outcome)column_int(&s, 2))),
-                .attempt = (int)column_int(&s, 3),
-                .made_ms = column_int(&s, 4),
-                .instance = column_uuid(&s, 5),
-                .task = column_copy(&s, 6, arena),
-                .type = column_copy(&s, 7, arena),
-                .error = column_copy(&s, 8, arena),
-                .payload = column_copy(&s, 9, arena)};
-    }
-    pawl_status ended = statement_end(&s);
-    return operation_give(&op, status == PAWL_OK ? ended : status, out, &list);
+    status = operation_list(&op, &s, &spine_event_shape, arena, ROWS_OUT(out, events));
+    for (size_t i = 0; status == PAWL_OK && i < out->count; i++)
+        out->events[i].event_type = str_from(run_outcome_event(out->events[i].outcome));
+    return status;
 }
 
 pawl_status sqlite_jobs_spine_remove(struct store *store, const int64_t *ids, size_t count, int64_t *removed,
@@ -350,9 +335,7 @@ pawl_status sqlite_jobs_maintain(struct store *store, int rows_max, struct jobs_
                         {SQLITE_Q_SWEEP_SIGNALS, &result.signals_removed},
                         {SQLITE_Q_SWEEP_REFUSALS, &result.refusals_removed},
                         {SQLITE_Q_SWEEP_SPINE, &result.spine_removed}};
-    if (rows_max < 1)
-        return error_set(err, PAWL_INVALID, "jobs_maintain", "rows_max %d is below 1", rows_max);
-    pawl_status status = PAWL_OK;
+    pawl_status status = check_rows_max("jobs_maintain", rows_max, err);
     if (!operation_begin(&op, store, OPERATION_WRITE, "jobs_maintain", &status, err))
         return status;
     status = take_back(&op, &result.leases_expired);

@@ -142,17 +142,10 @@ static pawl_status keys_of(struct grant *grant, int max, struct jobrule_key **ke
     *count = 0;
     pawl_status status = next_key(grant, &key);
     while (status == PAWL_OK && !str_absent(key)) {
-        if (*count == cap) {
-            cap = cap == 0 ? 16 : cap * 2;
-            struct jobrule_key *grown = arena_array(op->scratch, cap, sizeof *grown);
-            if (grown == NULL)
-                return operation_no_memory(op);
-            for (size_t i = 0; i < *count; i++)
-                grown[i] = (*keys)[i];
-            *keys = grown;
-        }
         struct id_list ready;
-        status = jobs_key(op, key, &(*keys)[*count]);
+        status = list_grow(op, op->scratch, (void **)keys, &cap, *count, sizeof **keys);
+        if (status == PAWL_OK)
+            status = jobs_key(op, key, &(*keys)[*count]);
         if (status == PAWL_OK)
             status = ready_of(grant, key, max, &ready);
         if (status == PAWL_OK)

@@ -37,12 +37,7 @@ bool jobs_call_begin(struct jobs_call *call, struct store *store, const char *na
 
 static pawl_status write_sums(struct jobs_call *call, const struct job_counts *c) {
     struct statement s = statement_begin(call->op, SQLITE_Q_JOB_TALLY_ADD);
-    bind_text(&s, c->queue);
-    const int64_t numbers[] = {c->ready,     c->running,  c->later,     c->waiting, c->dead,
-                               c->put,       c->done,     c->failed,    c->lost,    c->died,
-                               c->cancelled, c->redriven, c->discarded, c->stale};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        bind_int(&s, numbers[i]);
+    row_bind(&s, &job_tally_shape, c);
     return statement_run(&s);
 }
 
@@ -183,17 +178,10 @@ pawl_status jobs_remove(struct jobs_call *call, const struct sjob *job) {
 }
 
 pawl_status jobs_ids(struct statement *s, struct arena *arena, struct id_list *list) {
-    size_t cap = 0;
-    struct operation *op = s->op;
-    pawl_status grown = PAWL_OK;
-    *list = (struct id_list){NULL, 0};
-    while (grown == PAWL_OK && statement_next(s)) {
-        grown = list_grow(op, arena, (void **)&list->ids, &cap, list->count, sizeof *list->ids);
-        if (grown == PAWL_OK)
-            list->ids[list->count++] = column_int(s, 0);
-    }
-    pawl_status status = statement_end(s);
-    return status == PAWL_OK ? grown : status;
+    struct row_list rows = {NULL, 0};
+    pawl_status status = rows_read(s, &number_shape, arena, &rows);
+    *list = (struct id_list){rows.rows, rows.count};
+    return status;
 }
 
 /* Fills in from the task; *answer stays applied unless there is none or its agent may not. */

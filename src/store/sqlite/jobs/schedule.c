@@ -69,7 +69,7 @@ pawl_status sqlite_jobs_schedule_remove(struct store *store, pawl_str name, pawl
     bind_text(&s, name);
     status = statement_run_count(&s, &gone);
     if (status == PAWL_OK && gone == 0)
-        status = error_set(err, PAWL_NOT_FOUND, "schedule_remove", "there is no '%.*s'", STR_ARG(name));
+        status = named_missing("schedule_remove", name, err);
     if (status == PAWL_OK) {
         struct statement fires = statement_begin(&op, SQLITE_Q_FIRE_DELETE);
         bind_text(&fires, name);

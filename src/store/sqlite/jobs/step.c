@@ -43,18 +43,13 @@ pawl_status jobs_step_write(struct operation *op, int64_t job_id, const struct j
     if (found && !job_step_open((enum job_step_state)state))
         return PAWL_OK;
     *answer = ANSWER_APPLIED;
+    struct job_step row = *step;
+    row.started_ms = op->now_ms - step->duration_ms;
+    row.finished_ms = op->now_ms;
+    row.error = utf8_cut(step->error, PAWL_ERROR_BYTES_MAX);
     struct statement s = statement_begin(op, SQLITE_Q_JOB_STEP_PUT);
     bind_int(&s, job_id);
-    bind_text(&s, step->step);
-    bind_int(&s, step->index);
-    bind_int(&s, (int64_t)step->state);
-    bind_int(&s, step->attempt);
-    bind_int(&s, op->now_ms - step->duration_ms);
-    bind_int(&s, op->now_ms);
-    bind_text(&s, step->input_hash);
-    bind_text(&s, step->output_hash);
-    bind_text(&s, utf8_cut(step->error, PAWL_ERROR_BYTES_MAX));
-    bind_text(&s, step->output);
+    row_bind(&s, &job_step_shape, &row);
     return statement_run(&s);
 }
 
@@ -145,13 +140,10 @@ pawl_status sqlite_jobs_wake(struct store *store, const struct job_wake *in, str
 pawl_status jobs_limit_put(struct operation *op, const struct job_limit *in) {
     bool remove = in->concurrency == 0 && in->rate == 0 && in->weight == 1;
     struct statement s = statement_begin(op, remove ? SQLITE_Q_JOB_LIMIT_DELETE : SQLITE_Q_JOB_LIMIT_PUT);
-    bind_text(&s, in->key);
-    if (!remove) {
-        bind_int(&s, in->concurrency);
-        bind_int(&s, in->rate);
-        bind_int(&s, in->rate_ms);
-        bind_int(&s, in->weight);
-    }
+    if (remove)
+        bind_text(&s, in->key);
+    else
+        row_bind(&s, &job_limit_shape, in);
     return statement_run(&s);
 }
 

@@ -131,15 +131,14 @@ pawl_status sqlite_jobs_task_remove(struct store *store, pawl_str name, pawl_err
     bind_text(&named, name);
     status = statement_number(&named, &one, &used);
     if (status == PAWL_OK && used)
-        status = error_set(err, PAWL_CONFLICT, "task_remove",
-                           "a schedule names task '%.*s': remove the schedule first", STR_ARG(name));
+        status = task_in_use(name, err);
     if (status == PAWL_OK) {
         struct statement s = statement_begin(&op, SQLITE_Q_TASK_DELETE);
         bind_text(&s, name);
         status = statement_run_count(&s, &gone);
     }
     if (status == PAWL_OK && gone == 0)
-        status = error_set(err, PAWL_NOT_FOUND, "task_remove", "there is no '%.*s'", STR_ARG(name));
+        status = named_missing("task_remove", name, err);
     return operation_end(&op, status);
 }
 

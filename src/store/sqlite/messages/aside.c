@@ -41,6 +41,14 @@ pawl_status aside_return(struct operation *op, enum store_kind kind, int64_t seq
     return statement_run(&s);
 }
 
+pawl_status part_give_back(struct operation *op, const struct part *part, const struct part_item *item,
+                           struct aside_back back) {
+    if (part->source == SOURCE_ASIDE)
+        return aside_return(op, part->kind, item->seq, back);
+    struct aside_new as = {.losses = back.losses, .reason = back.reason, .scheduled_ms = back.scheduled_ms};
+    return aside_take(op, part->kind, part->lane, item->seq, &as);
+}
+
 pawl_status aside_delete(struct operation *op, enum store_kind kind, int64_t seq) {
     struct statement s = statement_begin(op, SQLITE_Q_ASIDE_DELETE);
     bind_int(&s, kind);

@@ -26,6 +26,10 @@ struct aside_back {
 PAWL_MUSTCHECK pawl_status aside_return(struct operation *op, enum store_kind kind, int64_t seq,
                                         struct aside_back back);
 
+/* An unfinished item of a part comes back as a row of aside; its hold is the caller's business. */
+PAWL_MUSTCHECK pawl_status part_give_back(struct operation *op, const struct part *part,
+                                          const struct part_item *item, struct aside_back back);
+
 PAWL_MUSTCHECK pawl_status aside_delete(struct operation *op, enum store_kind kind, int64_t seq);
 
 struct stream_ref {

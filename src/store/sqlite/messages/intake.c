@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/uuid.h"
+#include "store/sqlite/file/row.h"
 #include "store/sqlite/messages/put.h"
 #include "store/sqlite/messages/refuse.h"
 
@@ -54,13 +55,8 @@ static pawl_status read_rows(struct operation *op, struct intake *intake) {
     while (status == PAWL_OK && bytes < INTAKE_BYTES && statement_next(&s)) {
         pawl_error why = {0};
         struct message_new *message = &intake->messages[intake->count];
-        *message = (struct message_new){.type = column_copy(&s, 1, op->scratch),
-                                        .payload = column_copy(&s, 2, op->scratch),
-                                        .stream = column_copy(&s, 3, op->scratch),
-                                        .topic = column_copy(&s, 4, op->scratch),
-                                        .headers = column_copy(&s, 5, op->scratch),
-                                        .traceparent = column_copy(&s, 9, op->scratch)};
-        pawl_str ids[3] = {column_borrow(&s, 6), column_borrow(&s, 7), column_borrow(&s, 8)};
+        pawl_str ids[3] = {column_borrow(&s, 1), column_borrow(&s, 2), column_borrow(&s, 3)};
+        row_read(&s, 4, &message_new_shape, op->scratch, message);
         intake->last = column_int(&s, 0);
         bytes += message->payload.len;
         if (check(ids, message, &why))

@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "base/uuid.h"
 #include "store/relay.h"
-#include "store/sqlite/file/statement.h"
+#include "store/sqlite/file/row.h"
 
 pawl_status pause_any(struct operation *op, bool *any) {
     struct statement s = statement_begin(op, SQLITE_Q_PAUSE_ANY);
@@ -66,10 +66,7 @@ pawl_status sqlite_pause_set(struct store *store, const struct pause_row *in, pa
     if (!operation_begin(&op, store, OPERATION_WRITE, "pause_set", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_PAUSE_INSERT);
-    bind_int(&s, in->scope);
-    bind_text(&s, in->name);
-    bind_text(&s, in->reason);
-    bind_text(&s, in->actor);
+    row_bind(&s, &pause_new_shape, in);
     bind_int(&s, op.now_ms);
     op.news = true;
     status = statement_run(&s);

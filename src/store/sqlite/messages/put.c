@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/str.h"
 #include "base/uuid.h"
+#include "store/sqlite/file/row.h"
 
 /* Where a message of the call goes. */
 struct placed {
@@ -60,23 +61,15 @@ static pawl_status dedupe(struct operation *op, const struct messages_put *in, c
 }
 
 static pawl_status insert(struct operation *op, const struct messages_put *in, const struct placed *placed) {
-    const struct message_new *message = placed->message;
     struct statement s = statement_begin(op, SQLITE_Q_MESSAGE_INSERT);
     bind_int(&s, in->kind);
     bind_int(&s, placed->lane);
     bind_int(&s, placed->seq);
-    bind_blob(&s, placed->id.b, sizeof(placed->id.b));
     bind_int(&s, placed->partition);
-    bind_int(&s, op->now_ms);
-    bind_text(&s, message->stream);
-    bind_text(&s, message->topic);
-    bind_text(&s, message->type);
+    bind_blob(&s, placed->id.b, sizeof(placed->id.b));
+    row_bind(&s, &message_new_shape, placed->message);
     bind_text(&s, in->kind == KIND_INBOX ? in->consumer : (pawl_str){NULL, 0});
-    bind_uuid_or_null(&s, message->correlation_id);
-    bind_uuid_or_null(&s, message->causation_id);
-    bind_text(&s, message->traceparent);
-    bind_text(&s, message->headers);
-    bind_text(&s, message->payload);
+    bind_int(&s, op->now_ms);
     return statement_run(&s);
 }
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "store/sqlite/claims/flight.h"
+#include "store/sqlite/file/row.h"
 #include "store/sqlite/messages/aside.h"
-#include "store/sqlite/messages/item.h"
 
 static int flying_by_seq(const void *a, const void *b) {
     const struct flying *x = a, *y = b;
@@ -77,6 +77,14 @@ static pawl_status fill_state(struct operation *op, const struct flight_list *fl
     return status;
 }
 
+#define M(name) MEMBER(struct view_row, name)
+static const struct member rest_members[] = {M(row.attempts), M(row.item.deaths), M(row.item.out_of_order),
+                                             M(row.reason),   M(scheduled_ms),    M(row.ended_ms),
+                                             M(row.error),    M(row.fingerprint), M(key)};
+#undef M
+/* What the queries of view_load select after the message; of what is aside its losses follow. */
+static const struct row_shape rest_shape = ROW_SHAPE(struct view_row, rest_members);
+
 pawl_status view_load(struct operation *op, const struct view_ref *ref, const struct flight_list *flight,
                       struct arena *arena, struct view_row *row, bool *found) {
     static const enum sqlite_query queries[] = {0, SQLITE_Q_VIEW_MESSAGE, SQLITE_Q_VIEW_ASIDE,
@@ -87,23 +95,17 @@ pawl_status view_load(struct operation *op, const struct view_ref *ref, const st
     bind_int(&s, ref->seq);
     bool any = statement_next(&s);
     if (any) {
-        int at = 2 + ITEM_COLUMNS;
+        const int after = 2 + (int)message_shape.count;
+        struct item *item = &row->row.item;
         *row = (struct view_row){.ref = *ref};
-        item_read(&s, 2, arena, &row->row.item);
-        row->row.item.seq = column_int(&s, 0);
-        row->row.item.kind = ref->kind;
-        row->row.item.lane = (int)column_int(&s, 1);
-        row->row.attempts = (int)column_int(&s, at);
-        row->row.item.deaths = (int)column_int(&s, at + 1);
-        row->row.item.attempt = row->row.attempts + row->row.item.deaths + 1;
-        row->row.item.out_of_order = column_int(&s, at + 2) != 0;
-        row->row.item.suspect = ref->place == PLACE_ASIDE && column_int(&s, at + 9) >= PAWL_SUSPECT_LOSSES;
-        row->row.reason = (int)column_int(&s, at + 3);
-        row->scheduled_ms = column_int(&s, at + 4);
-        row->row.ended_ms = column_int(&s, at + 5);
-        row->row.error = column_copy(&s, at + 6, arena);
-        row->row.fingerprint = column_copy(&s, at + 7, arena);
-        row->key = column_copy(&s, at + 8, op->scratch);
+        row_read(&s, 2, &message_shape, arena, item);
+        row_read(&s, after, &rest_shape, arena, row);
+        item->seq = column_int(&s, 0);
+        item->kind = ref->kind;
+        item->lane = (int)column_int(&s, 1);
+        item->attempt = row->row.attempts + item->deaths + 1;
+        item->suspect = ref->place == PLACE_ASIDE &&
+                        column_int(&s, after + (int)rest_shape.count) >= PAWL_SUSPECT_LOSSES;
     }
     pawl_status status = statement_end(&s);
     if (status == PAWL_OK)
@@ -111,29 +113,17 @@ pawl_status view_load(struct operation *op, const struct view_ref *ref, const st
     return status == PAWL_OK && any ? fill_state(op, flight, row) : status;
 }
 
+#define M(name) MEMBER(struct view_ref, name)
+static const struct member ref_members[] = {M(place), M(kind), M(lane), M(seq)};
+#undef M
+static const struct row_shape ref_shape = ROW_SHAPE(struct view_ref, ref_members);
+
 pawl_status view_refs_by_id(struct operation *op, pawl_uuid id, struct view_ref **refs, size_t *count) {
-    struct view_ref *list = NULL;
-    size_t used = 0, cap = 0;
+    struct row_list list = {NULL, 0};
     struct statement s = statement_begin(op, SQLITE_Q_VIEW_BY_ID);
     bind_uuid(&s, id);
-    while (statement_next(&s)) {
-        if (used == cap) {
-            size_t more = cap == 0 ? 8 : cap * 2;
-            struct view_ref *grown = arena_array(op->scratch, more, sizeof(*grown));
-            if (grown == NULL) {
-                s.rc = SQLITE_NOMEM;
-                break;
-            }
-            for (size_t i = 0; i < used; i++)
-                grown[i] = list[i];
-            list = grown;
-            cap = more;
-        }
-        list[used++] = (struct view_ref){(enum view_place)column_int(&s, 0),
-                                         (enum store_kind)column_int(&s, 1), (int)column_int(&s, 2),
-                                         column_int(&s, 3)};
-    }
-    *refs = list;
-    *count = used;
-    return statement_end(&s);
+    pawl_status status = rows_read(&s, &ref_shape, op->scratch, &list);
+    *refs = list.rows;
+    *count = list.count;
+    return status;
 }

@@ -35,10 +35,8 @@ pawl_status sqlite_instances(struct store *store, struct arena *arena, struct in
     if (!operation_begin(&op, store, OPERATION_READ, "instances", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_VIEW_INSTANCES);
-    status = operation_list(&op, &s, &instance_shape, arena, ROWS_OUT(out, rows));
-    for (size_t i = 0; status == PAWL_OK && i < out->count; i++)
-        out->rows[i].beat_age_ms = op.now_ms - out->rows[i].beat_ms;
-    return status;
+    bind_int(&s, op.now_ms);
+    return operation_list(&op, &s, &instance_shape, arena, ROWS_OUT(out, rows));
 }
 
 pawl_status sqlite_lanes(struct store *store, enum store_kind kind, struct arena *arena,

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "store/sqlite/file/row.h"
 #include "store/sqlite/messages/view.h"
 
 /* One list call while it runs: the refs found so far, never more than twice the limit. */
@@ -262,7 +263,6 @@ pawl_status sqlite_message_find(struct store *store, pawl_uuid id, struct arena 
 pawl_status sqlite_message_ids(struct store *store, pawl_uuid low, pawl_uuid high, int limit,
                                struct arena *arena, struct uuid_list *out, pawl_error *err) {
     struct operation op;
-    struct uuid_list list = {.count = 0};
     pawl_status status = check_limit("message_ids", limit, err);
     if (!operation_begin(&op, store, OPERATION_READ, "message_ids", &status, err))
         return status;
@@ -270,10 +270,5 @@ pawl_status sqlite_message_ids(struct store *store, pawl_uuid low, pawl_uuid hig
     bind_uuid(&s, low);
     bind_uuid(&s, high);
     bind_int(&s, limit);
-    list.ids = arena_array(arena, (size_t)limit, sizeof(*list.ids));
-    if (list.ids == NULL)
-        s.rc = SQLITE_NOMEM;
-    while (list.ids != NULL && statement_next(&s))
-        list.ids[list.count++] = column_uuid(&s, 0);
-    return operation_give(&op, statement_end(&s), out, &list);
+    return operation_list(&op, &s, &id_shape, arena, ROWS_OUT(out, ids));
 }

@@ -6,8 +6,6 @@
 #include "base/str.h"
 #include "base/uuid.h"
 
-#define COUNT(array) (sizeof(array) / sizeof(array)[0])
-
 pawl_status runs_load(struct operation *op, int64_t id, struct arena *arena, struct run_row *run,
                       bool *found) {
     struct statement s = statement_begin(op, SQLITE_Q_RUN_FIND);
@@ -35,14 +33,7 @@ pawl_status runs_load_sums(struct operation *op, struct run_row *run) {
 
 pawl_status runs_save(struct operation *op, const struct run_row *run) {
     struct statement s = statement_begin(op, SQLITE_Q_RUN_SAVE);
-    const int64_t numbers[] = {run->id,           (int64_t)run->state, run->paused,
-                               run->consolidated, run->children_open,  run->children_failed,
-                               run->concurrency,  run->rate,           run->rate_ms,
-                               run->round,        run->remaining,      run->done,
-                               run->failed,       run->ended_ms,       run->job};
-    for (size_t i = 0; i < COUNT(numbers); i++)
-        bind_int(&s, numbers[i]);
-    bind_text(&s, run->error);
+    row_bind(&s, &run_saved_shape, run);
     return statement_run(&s);
 }
 
@@ -59,14 +50,7 @@ pawl_status partition_load(struct operation *op, int64_t run, int part, struct a
 
 pawl_status partition_save(struct operation *op, const struct partition_row *p) {
     struct statement s = statement_begin(op, SQLITE_Q_RUN_PARTITION_SAVE);
-    const int64_t numbers[] = {
-        p->run,      p->part,         (int64_t)p->state, p->paused,  p->offset,     p->generation,
-        p->page,     p->job,          p->items,          p->repeats, p->pages,      p->skipped,
-        p->fetch_ms, p->fetch_ms_max, p->fetch_ms_last,  p->slow,    p->updated_ms, p->ended_ms};
-    for (size_t i = 0; i < COUNT(numbers); i++)
-        bind_int(&s, numbers[i]);
-    bind_text(&s, p->cursor);
-    bind_text(&s, p->error);
+    row_bind(&s, &partition_saved_shape, p);
     return statement_run(&s);
 }
 

@@ -10,14 +10,7 @@ static pawl_status runs_in(struct operation *op, const struct runs_filter *filte
     struct id_list ids;
     bool found = false;
     struct statement s = statement_begin(op, SQLITE_Q_RUN_PICK);
-    bind_int(&s, filter->id);
-    bind_text(&s, filter->key);
-    bind_text(&s, filter->name);
-    bind_int(&s, filter->state);
-    bind_int(&s, filter->open);
-    bind_int(&s, filter->parent);
-    bind_int(&s, filter->before_id);
-    bind_int(&s, filter->limit);
+    row_bind(&s, &runs_filter_shape, filter);
     pawl_status status = jobs_ids(&s, op->scratch, &ids);
     if (status != PAWL_OK)
         return status;
@@ -50,14 +43,8 @@ pawl_status sqlite_runs_partitions(struct store *store, const struct partitions_
     if (!operation_begin(&op, store, OPERATION_READ, "partitions", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_RUN_PARTITION_LIST);
-    bind_int(&s, filter->run);
-    bind_text(&s, filter->name);
-    bind_int(&s, filter->state);
-    bind_int(&s, filter->quiet_ms);
+    row_bind(&s, &partitions_filter_shape, filter);
     bind_int(&s, op.now_ms);
-    bind_int(&s, filter->after_run);
-    bind_int(&s, filter->after_part);
-    bind_int(&s, filter->limit);
     return operation_list(&op, &s, &partition_shape, arena, ROWS_OUT_NOW(out, partitions));
 }
 
@@ -68,10 +55,7 @@ pawl_status sqlite_runs_items(struct store *store, const struct items_filter *fi
     if (!operation_begin(&op, store, OPERATION_READ, "items", &status, err))
         return status;
     struct statement s = statement_begin(&op, SQLITE_Q_RUN_ITEM_LIST);
-    bind_int(&s, filter->run);
-    bind_int(&s, filter->part);
-    bind_text(&s, filter->after_key);
-    bind_int(&s, filter->limit);
+    row_bind(&s, &items_filter_shape, filter);
     return operation_list(&op, &s, &stored_item_shape, arena, ROWS_OUT(out, items));
 }
 
