@@ -417,7 +417,7 @@ pawl_status check_rows_max(const char *op, int rows_max, pawl_error *err) {
     return error_set(err, PAWL_INVALID, op, "rows_max %d is below 1", rows_max);
 }
 
-pawl_status job_missing(int64_t id, pawl_error *err) {
+pawl_status job_unknown(int64_t id, pawl_error *err) {
     return error_set(err, PAWL_NOT_FOUND, "job_why", "there is no unfinished job %lld", (long long)id);
 }
 

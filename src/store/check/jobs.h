@@ -38,7 +38,7 @@ void jobs_finish_order(const struct jobs_finish *in, size_t *order);
 void job_fill_in(struct job *job, const struct task *task);
 
 /* The errors of what is not there, or is in use. */
-PAWL_MUSTCHECK pawl_status job_missing(int64_t id, pawl_error *err);
+PAWL_MUSTCHECK pawl_status job_unknown(int64_t id, pawl_error *err);
 PAWL_MUSTCHECK pawl_status named_missing(const char *op, pawl_str name, pawl_error *err);
 PAWL_MUSTCHECK pawl_status task_in_use(pawl_str name, pawl_error *err);
 

@@ -42,7 +42,7 @@ pawl_status postgres_jobs_why(struct store *store, int64_t id, struct arena *are
     if (status == PAWL_OK)
         status = postgres_jobs_jobs(store, &(struct job_filter){.id = id, .limit = 1}, arena, &rows, err);
     if (status == PAWL_OK && (rows.count == 0 || (int)why.cause == 0))
-        status = job_missing(id, err);
+        status = job_unknown(id, err);
     if (status != PAWL_OK)
         return status;
     why.row = rows.rows[0];

@@ -115,7 +115,7 @@ static pawl_status why_in(struct operation *op, int64_t id, struct arena *arena,
     struct job_rows rows = {.count = 0};
     pawl_status status = rows_in(op, &(struct job_filter){.id = id, .limit = 1}, arena, &rows);
     if (status == PAWL_OK && rows.count == 0)
-        status = job_missing(id, op->err);
+        status = job_unknown(id, op->err);
     if (status != PAWL_OK)
         return status;
     *why = (struct job_why){.row = rows.rows[0], .now_ms = op->now_ms};
