@@ -204,20 +204,20 @@ static uint64_t schedules_to_kill(const struct options *options, struct world_pl
 }
 
 static int run_mutants(const struct options *options) {
-    uint64_t *medians = calloc(mutant_count, sizeof(*medians));
+    uint64_t *medians = calloc(mutant_count(), sizeof(*medians));
     size_t killed = 0;
     if (medians == NULL)
         return 1;
     struct ground *ground = ground_new();
     if (options->tap)
-        printf("1..%zu\n", mutant_count);
-    for (size_t i = 0; i < mutant_count; i++) {
+        printf("1..%zu\n", mutant_count());
+    for (size_t i = 0; i < mutant_count(); i++) {
         uint64_t counts[TRIALS_MAX];
         struct verdict verdict = {0};
         bool survived = false;
         for (int trial = 0; trial < options->trials; trial++) {
             struct world_plan plan = {
-                .ground = ground, .seed = options->first + (uint64_t)trial * 1000000, .mutant = &mutants[i]};
+                .ground = ground, .seed = options->first + (uint64_t)trial * 1000000, .mutant = mutant_at(i)};
             counts[trial] = schedules_to_kill(options, plan, &verdict);
             survived = survived || counts[trial] == 0;
         }
@@ -228,19 +228,20 @@ static int run_mutants(const struct options *options) {
         if (options->tap)
             printf("%s %zu - ", survived ? "not ok" : "ok", i + 1);
         if (survived)
-            printf("mutant %s survived %" PRIu64 " schedules: %s\n", mutants[i].name, options->kill_max,
-                   mutants[i].what);
+            printf("mutant %s survived %" PRIu64 " schedules: %s\n", mutant_at(i)->name, options->kill_max,
+                   mutant_at(i)->what);
         else
-            printf("mutant %s killed after %" PRIu64 " schedules (by %s): %s\n", mutants[i].name, median,
-                   verdict.rule, mutants[i].what);
+            printf("mutant %s killed after %" PRIu64 " schedules (by %s): %s\n", mutant_at(i)->name, median,
+                   verdict.rule, mutant_at(i)->what);
         fflush(stdout);
     }
     qsort(medians, killed, sizeof(*medians), compare_counts);
-    printf("sim: mutants=%zu killed=%zu median_schedules_to_kill=%" PRIu64 " max=%" PRIu64 "\n", mutant_count,
-           killed, killed > 0 ? medians[killed / 2] : 0, killed > 0 ? medians[killed - 1] : 0);
+    printf("sim: mutants=%zu killed=%zu median_schedules_to_kill=%" PRIu64 " max=%" PRIu64 "\n",
+           mutant_count(), killed, killed > 0 ? medians[killed / 2] : 0,
+           killed > 0 ? medians[killed - 1] : 0);
     ground_free(ground);
     free(medians);
-    return killed == mutant_count ? 0 : 1;
+    return killed == mutant_count() ? 0 : 1;
 }
 
 static void usage(FILE *to) {
@@ -331,8 +332,8 @@ int main(int argc, char **argv) {
         return 2;
     }
     if (options.list) {
-        for (size_t i = 0; i < mutant_count; i++)
-            printf("%-20s %s\n", mutants[i].name, mutants[i].what);
+        for (size_t i = 0; i < mutant_count(); i++)
+            printf("%-20s %s\n", mutant_at(i)->name, mutant_at(i)->what);
         return 0;
     }
     if (options.one)

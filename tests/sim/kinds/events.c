@@ -291,13 +291,15 @@ void sim_events_operate(struct world *world) {
     }
     if (!events->registered[SIM_NEW] && world_strikes(world, FAULT_SWITCH))
         register_one(world, SIM_NEW);
-    bool done = false;
-    if (events->registered[SIM_NEW] && !events->backfilled[SIM_NEW]) {
+    for (int p = 0; p < HISTORY_PERSPECTIVES_MAX; p++) {
+        bool done = false;
+        if (!events->registered[p] || events->backfilled[p])
+            continue;
         world_must(world,
-                   world->store->ops->events.perspective_backfill(world->store, str_from(keys[SIM_NEW]),
-                                                                  BACKFILL, &done, &error),
+                   world->store->ops->events.perspective_backfill(world->store, str_from(keys[p]), BACKFILL,
+                                                                  &done, &error),
                    &error, "backfill");
-        events->backfilled[SIM_NEW] = done;
+        events->backfilled[p] = done;
     }
     for (int p = SIM_OLD; p <= SIM_NEW; p++) {
         if (events->registered[p] && events->backfilled[p] && events->history.perspectives[p].fed &&

@@ -25,7 +25,8 @@ struct sim_events {
     size_t noted_capacity;
 };
 
-extern const struct wire_call advance_call, feed_call, checkpoint_report_call, note_call, recall_call;
+extern const struct wire_call advance_call, feed_call, checkpoint_report_call, checkpoint_claim_call,
+    note_call, recall_call;
 
 /* events.c */
 void sim_events_begin(struct world *world);

@@ -8,6 +8,7 @@
 
 void kinds_begin(struct world *world) {
     sim_events_begin(world);
+    sim_subscription_begin(world);
     if (!swarm_has_jobs(&world->swarm))
         return;
     sim_jobs_begin(world);
@@ -26,7 +27,8 @@ bool kinds_drained(struct world *world) {
     if (kinds->jobs.open > 0)
         sim_jobs_seen(world, false);
     return kinds->jobs_left == 0 && kinds->calls_open == 0 && kinds->jobs.open == 0 &&
-           sim_schedules_drained(world) && sim_runs_drained(world) && sim_events_drained(world);
+           sim_schedules_drained(world) && sim_runs_drained(world) && sim_events_drained(world) &&
+           sim_subscription_drained(world);
 }
 
 void kinds_check_end(struct world *world) {

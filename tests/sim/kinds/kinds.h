@@ -18,7 +18,8 @@ enum {
     KINDS_RUNS_MAX = 2,
     KINDS_OWN = KINDS_KEYS_MAX,                   /* keys and unique keys of schedules */
     KINDS_RUNS = KINDS_OWN + KINDS_SCHEDULES_MAX, /* keys of runs */
-    KINDS_SIGNALS = 3
+    KINDS_SIGNALS = 3,
+    KINDS_RECEIVED_MAX = 12
 };
 
 enum sim_job_kind { SIM_JOB_PLAIN, SIM_JOB_PAGE, SIM_JOB_FAN };
@@ -44,6 +45,14 @@ struct sim_run {
     int concurrency;
 };
 
+/* What a broker has for a subscription, and who reads it, as far as the checker knows. */
+struct sim_subscription {
+    int first, count; /* messages */
+    bool acknowledged[KINDS_RECEIVED_MAX];
+    int64_t token, lease_until_ms;
+    int instance;
+};
+
 /* A page that a slot works on. */
 struct sim_page {
     const struct job *job;
@@ -63,11 +72,13 @@ struct kinds {
     struct sim_run runs[KINDS_RUNS_MAX];
     int runs_left; /* to be started */
     struct sim_events events;
+    struct sim_subscription subscription;
 };
 
 /* What a run of this seed has besides messages. */
 struct swarm_kinds {
     int jobs, keys, schedules, runs;
+    int received; /* messages that a broker delivers */
     bool events, receptors;
     bool bad_events;  /* some cannot be applied */
     bool skip_events; /* which are then left out; else they stop the stream */
@@ -107,6 +118,12 @@ void sim_schedules_begin(struct world *world);
 void sim_schedules_worker(struct world *world, int index);
 bool sim_schedules_drained(const struct world *world);
 void sim_schedules_end(struct world *world);
+
+/* subscription.c */
+extern const struct wire_call duty_take_call, receive_call;
+void sim_subscription_begin(struct world *world);
+void sim_subscription_worker(struct world *world, int index);
+bool sim_subscription_drained(const struct world *world);
 
 /* runs.c */
 extern const struct wire_call page_begin_call, page_commit_call;

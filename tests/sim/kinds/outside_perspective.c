@@ -146,7 +146,7 @@ static void reply_claim(struct world *world, struct wire *wire) {
     }
 }
 
-static const struct wire_call checkpoint_claim_call = {"checkpoint claim", execute_claim, reply_claim};
+const struct wire_call checkpoint_claim_call = {"checkpoint claim", execute_claim, reply_claim};
 
 void sim_outside_wake(struct world *world, int index, int slot, uint64_t number, const char *stream) {
     struct wire *wire = wire_call_new(world, index, &checkpoint_claim_call, sizeof(struct claim_data));

@@ -1,14 +1,14 @@
 /* Seeded bugs of the protocol: where they act. */
-#include "sim/mutants/mutant.h"
+#include "sim/mutants/mutants_int.h"
 
 #include <string.h>
 
 #include "sim/world/world.h"
 
 const struct mutant *mutant_find(const char *name) {
-    for (size_t i = 0; i < mutant_count; i++) {
-        if (strcmp(mutants[i].name, name) == 0)
-            return &mutants[i];
+    for (size_t i = 0; i < mutant_count(); i++) {
+        if (strcmp(mutant_at(i)->name, name) == 0)
+            return mutant_at(i);
     }
     return NULL;
 }
@@ -66,12 +66,39 @@ void mutant_after_deregister(struct world *world, const struct wire *wire) {
 
 void mutant_after_redrive(struct world *world, const struct dead_ref *ref) { ACT(after_redrive, world, ref); }
 
+static int64_t run_statement(struct world *world, const char *sql) {
+    struct ground_values values = {{world_db_ms(world)}, strstr(sql, "?1") != NULL, NULL};
+    return ground_run(world->ground, sql, &values);
+}
+
+void mutant_tally(struct world *world) {
+    ground_run(world->ground,
+               "UPDATE pawl_job_tally AS t SET"
+               " ready = (SELECT count(*) FROM pawl_job AS j WHERE j.queue = t.queue AND j.state = 1),"
+               " running = (SELECT count(*) FROM pawl_job AS j WHERE j.queue = t.queue AND j.state = 2),"
+               " later = (SELECT count(*) FROM pawl_job AS j WHERE j.queue = t.queue AND j.state = 3),"
+               " waiting = (SELECT count(*) FROM pawl_job AS j WHERE j.queue = t.queue AND j.state = 4),"
+               " dead = (SELECT count(*) FROM pawl_job AS j WHERE j.queue = t.queue AND j.state = 5)",
+               &(struct ground_values){0});
+    ground_run(world->ground, "DELETE FROM pawl_job_step WHERE job NOT IN (SELECT id FROM pawl_job)",
+               &(struct ground_values){0});
+}
+
 void mutant_before_enqueue(struct world *world, struct jobs_enqueue *in) { ACT(before_enqueue, world, in); }
 
 void mutant_before_call(struct world *world, struct wire *wire) { ACT(before_call, world, wire); }
 
 void mutant_after_call(struct world *world, struct wire *wire, struct delivery *delivery) {
+    const struct mutant *mutant = world->mutant;
     ACT(after_call, world, wire, delivery);
+    if (mutant == NULL || mutant->sql == NULL ||
+        (mutant->sql_after != NULL && mutant->sql_after != wire->call))
+        return;
+    int64_t changed = run_statement(world, mutant->sql);
+    if (mutant->sql_too != NULL)
+        changed += run_statement(world, mutant->sql_too);
+    if (mutant->tally && changed > 0)
+        mutant_tally(world);
 }
 
 void mutant_after_wake(struct world *world, const struct job_wake *in) { ACT(after_wake, world, in); }
@@ -81,6 +108,10 @@ void mutant_after_cancel(struct world *world, int64_t id) { ACT(after_cancel, wo
 void mutant_after_job_redrive(struct world *world, int64_t id) { ACT(after_job_redrive, world, id); }
 
 void mutant_before_append(struct world *world, struct events_append *in) { ACT(before_append, world, in); }
+
+void mutant_before_receive(struct world *world, struct messages_receive *in) {
+    ACT(before_receive, world, in);
+}
 
 void mutant_after_rebuild(struct world *world, const char *perspective) {
     ACT(after_rebuild, world, perspective);

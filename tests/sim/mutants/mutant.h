@@ -8,6 +8,7 @@
 struct world;
 struct wire;
 struct delivery;
+struct wire_call;
 
 /* A bug, as small wrappers around the store's operations and the worker's clock. NULL: nothing is changed
  * there. */
@@ -31,6 +32,11 @@ struct mutant {
     void (*before_deregister)(struct world *world, const struct wire *wire);
     void (*after_deregister)(struct world *world, const struct wire *wire);
     void (*after_redrive)(struct world *world, const struct dead_ref *ref);
+    /* A wrong statement or two, run after a call (NULL: after every one); ?1 is the store's clock. tally: the
+     * counts of the jobs follow. */
+    const char *sql, *sql_too;
+    const struct wire_call *sql_after;
+    bool tally;
     /* The calls of the other kinds of work. */
     void (*before_enqueue)(struct world *world, struct jobs_enqueue *in);
     void (*before_call)(struct world *world, struct wire *wire);
@@ -39,6 +45,7 @@ struct mutant {
     void (*after_cancel)(struct world *world, int64_t id);
     void (*after_job_redrive)(struct world *world, int64_t id);
     void (*before_append)(struct world *world, struct events_append *in);
+    void (*before_receive)(struct world *world, struct messages_receive *in);
     void (*after_rebuild)(struct world *world, const char *perspective);
     void (*after_switch)(struct world *world, struct switch_result *out);
 };
@@ -51,8 +58,8 @@ struct mutant_memory {
     int worker;
 };
 
-extern const struct mutant mutants[];
-extern const size_t mutant_count;
+size_t mutant_count(void);
+const struct mutant *mutant_at(size_t index);
 
 /* NULL: there is none of that name. */
 const struct mutant *mutant_find(const char *name);
@@ -81,6 +88,7 @@ void mutant_after_wake(struct world *world, const struct job_wake *in);
 void mutant_after_cancel(struct world *world, int64_t id);
 void mutant_after_job_redrive(struct world *world, int64_t id);
 void mutant_before_append(struct world *world, struct events_append *in);
+void mutant_before_receive(struct world *world, struct messages_receive *in);
 void mutant_after_rebuild(struct world *world, const char *perspective);
 void mutant_after_switch(struct world *world, struct switch_result *out);
 void mutant_forget(struct world *world);

@@ -1,7 +1,7 @@
 /* Seeded bugs of the protocol: the list. */
 #include "sim/mutants/mutants_int.h"
 
-const struct mutant mutants[] = {
+static const struct mutant mutants[] = {
     {.name = "stale-completion",
      .what = "a completion under an old token counts",
      .after_batch = mutant_stale_completions},
@@ -94,4 +94,10 @@ const struct mutant mutants[] = {
      .before_reply = mutant_lease_from_reply},
 };
 
-const size_t mutant_count = sizeof(mutants) / sizeof(*mutants);
+enum { MESSAGE_MUTANTS = sizeof(mutants) / sizeof(*mutants) };
+
+size_t mutant_count(void) { return MESSAGE_MUTANTS + kind_mutant_count; }
+
+const struct mutant *mutant_at(size_t index) {
+    return index < MESSAGE_MUTANTS ? &mutants[index] : &kind_mutants[index - MESSAGE_MUTANTS];
+}

@@ -64,4 +64,26 @@ void mutant_swap_order(struct world *world, struct wire *wire, struct work_batch
                        struct arena *arena);
 void mutant_lease_from_reply(struct world *world, const struct wire *wire, struct work_batch_result *result);
 
+/* The other kinds of work. */
+extern const struct mutant kind_mutants[];
+extern const size_t kind_mutant_count;
+/* The counts of the jobs follow the jobs. */
+void mutant_tally(struct world *world);
+void mutant_completions_released(struct world *world, struct wire *wire);
+void mutant_completions_claimed(struct world *world, struct wire *wire, struct delivery *delivery);
+void mutant_job_stale_applied(struct world *world, struct wire *wire, struct delivery *delivery);
+void mutant_job_duplicate_applied(struct world *world, struct wire *wire, struct delivery *delivery);
+void mutant_renewal_short(struct world *world, struct wire *wire);
+void mutant_renewal_said(struct world *world, struct wire *wire, struct delivery *delivery);
+void mutant_enqueue_key_forgotten(struct world *world, struct jobs_enqueue *in);
+void mutant_unique_forgotten(struct world *world, struct jobs_enqueue *in);
+void mutant_enqueue_lost(struct world *world, struct wire *wire, struct delivery *delivery);
+void mutant_cancel_forgotten(struct world *world, int64_t id);
+void mutant_job_redrive_lost(struct world *world, int64_t id);
+void mutant_append_key_forgotten(struct world *world, struct events_append *in);
+void mutant_duty_unchecked(struct world *world, struct messages_receive *in);
+void mutant_rebuild_forgets(struct world *world, const char *perspective);
+void mutant_switch_early(struct world *world, struct switch_result *out);
+void mutant_checkpoint_stale_applied(struct world *world, struct wire *wire, struct delivery *delivery);
+
 #endif

@@ -93,6 +93,11 @@ static void message_new(struct world *world, int kind_index, int stream) {
         add_receptor(world, number);
 }
 
+void outside_deliver(struct world *world) {
+    struct sim_message message = {.kind = KIND_INBOX, .stream = -1, .nature = outside_nature(world)};
+    (void)add_message(world, &message, -1);
+}
+
 void outside_produce(struct world *world) {
     struct swarm *swarm = &world->swarm;
     bool burst = world_strikes(world, FAULT_BURST);

@@ -150,7 +150,8 @@ static void draw_kinds(struct swarm *swarm, struct rng *rng) {
         on->receptors = rng_chance(rng, 6000);
     }
     swarm->put_kinds = swarm->kind_count;
-    if (on->receptors)
+    on->received = messages && rng_chance(rng, 3000) ? (int)rng_range(rng, 2, KINDS_RECEIVED_MAX) : 0;
+    if (on->receptors || on->received > 0)
         add_kind(swarm, KIND_INBOX);
     swarm->messages = messages || on->events ? (int)rng_range(rng, 5, 50) : 0;
 }

@@ -107,6 +107,7 @@ void worker_start(struct world *world, int index) {
     world_fault(world, FAULT_JOIN);
     sim_schedules_worker(world, index);
     sim_events_worker(world, index);
+    sim_subscription_worker(world, index);
     worker_event(world, index, (struct engine_event){.type = EVENT_STARTED});
     worker_event(world, index, (struct engine_event){.type = EVENT_WAKER, .wakes = world->swarm.wakes});
 }

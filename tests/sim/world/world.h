@@ -257,6 +257,7 @@ pawl_status execute_deregister(struct world *world, struct wire *wire);
 /* outside.c */
 enum nature outside_nature(struct world *world);
 void outside_produce(struct world *world);
+void outside_deliver(struct world *world); /* a message that a broker has */
 void outside_fault(struct world *world);
 void outside_operate(struct world *world);
 void outside_dead_seen(struct world *world);
