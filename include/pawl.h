@@ -235,7 +235,8 @@ typedef struct pawl_worker_config {
     bool outbox, inbox, jobs;  /* what to work on; none, and no perspectives = these three */
     bool perspectives;         /* build read models (pawl_events.h) */
     bool perspectives_outside; /* also those that are programs and endpoints, as the store has them */
-    int concurrency;           /* default 4 */
+    int concurrency;           /* handlers at the same time, of all kinds; default 4 */
+    const char *weights;       /* how messages and jobs share them; default "messages=1,jobs=1" */
     int batch;
     int64_t lease_ms, instance_lease_ms, heartbeat_ms, poll_ms, drain_ms;
     int idle_polls;

@@ -96,16 +96,16 @@ static pawl_status read_env(struct pawl_worker *worker, const char *text, pawl_e
 
 /* What jobs need besides what all work needs. */
 static pawl_status set_up_jobs(struct pawl_worker *worker, const pawl_worker_config *in, pawl_error *err) {
-    struct job_side_config *jobs = &worker->config.jobs;
+    struct runtime_jobs *jobs = &worker->config.jobs;
+    struct engine_config *engine = &worker->config.engine;
     char name[32];
-    if ((worker->config.engine.instance.kinds & KIND_BIT_JOBS) == 0)
+    if ((engine->instance.kinds & KIND_BIT_JOBS) == 0)
         return PAWL_OK;
     snprintf(name, sizeof(name), "worker-%d", (int)getpid());
-    jobs->batch = worker->config.engine.batch;
-    jobs->lease_ms = in->job_lease_ms != 0 ? in->job_lease_ms : PAWL_JOB_LEASE_MS_DEFAULT;
     jobs->timeout_ms = in->timeout_ms;
-    jobs->queue = in->queue != NULL ? arena_strdup(worker->arena, in->queue) : NULL;
-    pawl_status status = read_env(worker, in->pipeline_env, err);
+    pawl_status status = str_dup(worker->arena, str_from(in->queue), &engine->queue, err);
+    if (status == PAWL_OK)
+        status = read_env(worker, in->pipeline_env, err);
     if (status == PAWL_OK)
         status = tools_create(name, &worker->tools, err);
     if (status == PAWL_OK && in->tools != NULL)

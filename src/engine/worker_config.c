@@ -2,6 +2,7 @@
 #include "engine/worker_config.h"
 
 #include <limits.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -17,7 +18,9 @@ enum {
     DRAIN_MS_DEFAULT = 25000,
     LEASE_BEATS = 3, /* of the default instance lease */
     QUIET_BEATS = 3, /* two of an idle worker: see core_life_beat_ms */
-    BATCH_GROWTH = 5
+    REST_POLLS = 8,  /* jobs rest longer than messages: the store says when the next is due */
+    BATCH_GROWTH = 5,
+    WEIGHT_MAX = 100
 };
 
 struct range {
@@ -37,6 +40,34 @@ static pawl_status check_ranges(const struct range *ranges, size_t count, pawl_e
 
 static int64_t or_default(int64_t value, int64_t fallback) { return value != 0 ? value : fallback; }
 
+/* "messages=3,jobs=1"; what is left out has the weight 1. */
+static pawl_status read_weights(pawl_str text, int weights[CHANNEL_COUNT], pawl_error *err) {
+    static const char *const names[CHANNEL_COUNT] = {"messages=", "jobs="};
+    pawl_str rest = text;
+    while (rest.len > 0) {
+        const char *comma = memchr(rest.ptr, ',', rest.len);
+        pawl_str part = {rest.ptr, comma != NULL ? (size_t)(comma - rest.ptr) : rest.len};
+        size_t used = comma != NULL ? part.len + 1 : part.len;
+        rest = (pawl_str){rest.ptr + used, rest.len - used};
+        part = str_trim(part);
+        bool known = false;
+        for (int i = 0; i < CHANNEL_COUNT && !known; i++) {
+            size_t len = strlen(names[i]);
+            int64_t weight = 0;
+            known = str_starts_with(part, str_from(names[i])) && weights[i] == 0 &&
+                    str_to_i64(str_trim((pawl_str){part.ptr + len, part.len - len}), 1, WEIGHT_MAX, &weight);
+            if (known)
+                weights[i] = (int)weight;
+        }
+        if (!known)
+            return error_set(err, PAWL_INVALID, "worker",
+                             "the weights are '%.*s', and '%.*s' is none; give each of messages and jobs a "
+                             "number from 1 to %d, such as messages=3,jobs=1",
+                             STR_ARG(text), STR_ARG(part), WEIGHT_MAX);
+    }
+    return PAWL_OK;
+}
+
 static void fill(struct engine_config *engine, const pawl_worker_config *in) {
     engine->slots = (int)or_default(in->concurrency, CONCURRENCY_DEFAULT);
     engine->batch = (int)or_default(in->batch, PAWL_BATCH_DEFAULT);
@@ -49,6 +80,8 @@ static void fill(struct engine_config *engine, const pawl_worker_config *in) {
     engine->poll_ms = or_default(in->poll_ms, PAWL_POLL_MS_DEFAULT);
     /* A little before an idle worker's second beat, which it then replaces. */
     engine->quiet_poll_ms = engine->heartbeat_ms * QUIET_BEATS - engine->heartbeat_ms / 10;
+    engine->rest_ms = engine->quiet_poll_ms * REST_POLLS;
+    engine->job_lease_ms = or_default(in->job_lease_ms, PAWL_JOB_LEASE_MS_DEFAULT);
     engine->drain_ms = or_default(in->drain_ms, DRAIN_MS_DEFAULT);
     engine->idle_polls = (int)or_default(in->idle_polls, 2);
     engine->max_attempts = in->max_attempts;
@@ -82,8 +115,7 @@ static pawl_status check(const pawl_worker_config *in, const struct engine_confi
         {"drain_ms", engine->drain_ms, 1, PAWL_LEASE_MS_MAX},
         {"idle_polls", engine->idle_polls, 1, INT_MAX},
         {"max_attempts", engine->max_attempts, 0, PAWL_ATTEMPTS_MAX},
-        {"job_lease_ms", or_default(in->job_lease_ms, PAWL_JOB_LEASE_MS_DEFAULT), PAWL_LEASE_MS_MIN,
-         PAWL_LEASE_MS_MAX},
+        {"job_lease_ms", engine->job_lease_ms, PAWL_LEASE_MS_MIN, PAWL_LEASE_MS_MAX},
         {"strategy", (int64_t)in->strategy, PAWL_BATCHED, PAWL_CUSTOM},
     };
     pawl_status status = check_ranges(ranges, sizeof(ranges) / sizeof(*ranges), err);
@@ -106,6 +138,8 @@ pawl_status worker_config_read(const pawl_worker_config *in, struct engine_confi
     struct engine_config read = {0};
     fill(&read, in);
     pawl_status status = check(in, &read, err);
+    if (status == PAWL_OK && in->weights != NULL)
+        status = read_weights(str_from(in->weights), read.weights, err);
     if (status == PAWL_OK)
         *engine = read;
     return status;

@@ -61,6 +61,7 @@ pawl_status worker_setup_config(struct cli *cli, pawl_worker_config *config, paw
         .metadata = text_or_null(options, OPTION_METADATA),
         .instance = text_or_null(options, OPTION_WORKER_ID),
         .concurrency = (int)options_number(options, OPTION_CONCURRENCY),
+        .weights = text_or_null(options, OPTION_WEIGHTS),
         /* A default batch may grow under load. */
         .batch = options->values[OPTION_BATCH].source == OPTION_FROM_DEFAULT
                      ? 0

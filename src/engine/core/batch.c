@@ -3,28 +3,6 @@
 
 #include "engine/core/int.h"
 
-static size_t waiting_total(const struct engine_core *core) {
-    size_t waiting = 0;
-    for (size_t i = 0; i <= core->config.handler_count; i++)
-        waiting += core->queues[i].waiting;
-    return waiting;
-}
-
-/* How many messages to hold ahead of the slots: about a quarter of a second of work, as far as is known. */
-static size_t ahead_max(const struct engine_core *core) {
-    double item_us = 0;
-    for (size_t i = 0; i < core->config.handler_count; i++) {
-        if (core->queues[i].item_us > item_us)
-            item_us = core->queues[i].item_us;
-    }
-    double slots = (double)core->config.slots;
-    double ahead = item_us > 0 ? slots * ENGINE_CLAIM_AHEAD_MS * 1000.0 / item_us : slots * 16;
-    double most = 2.0 * core->claim_size;
-    if (ahead < slots * 2)
-        ahead = slots * 2;
-    return (size_t)(ahead < most ? ahead : most);
-}
-
 static unsigned claim_kinds(const struct engine_core *core) {
     return (unsigned)core->config.instance.kinds & KIND_BITS_ALL & ~core->left_kinds;
 }
@@ -32,10 +10,12 @@ static unsigned claim_kinds(const struct engine_core *core) {
 /* How many messages the next batch should ask for. */
 int core_batch_claim_wanted(const struct engine_core *core) {
     if (core->stopping || claim_kinds(core) == 0 || core->now_ms >= core->instance_fence_ms ||
-        core->now_ms < core->trouble_until_ms)
+        core->now_ms < core->trouble_until_ms[CHANNEL_MESSAGES])
         return 0;
-    size_t waiting = waiting_total(core);
-    size_t ahead = ahead_max(core);
+    size_t waiting = core_waiting(core, CHANNEL_MESSAGES);
+    size_t ahead = core_run_ahead(core, CHANNEL_MESSAGES), most = 2 * (size_t)core->claim_size;
+    if (ahead > most)
+        ahead = most;
     if (waiting >= ahead || (waiting > 0 && (ahead - waiting) * 4 < ahead))
         return 0;
     size_t wanted = ahead - waiting;
@@ -81,7 +61,7 @@ int64_t core_batch_due_ms(struct engine_core *core) {
     int64_t poll_ms = core->place.kind != 0 ? core->now_ms : core->next_poll_ms;
     if (poll_ms < due_ms && claim_wanted(core) > 0)
         due_ms = poll_ms;
-    int64_t renew_ms = core_lease_renew_due_ms(core);
+    int64_t renew_ms = core_lease_renew_due_ms(core, CHANNEL_MESSAGES);
     if (renew_ms < due_ms)
         due_ms = renew_ms;
     return due_ms < core->backoff_until_ms ? core->backoff_until_ms : due_ms;
@@ -164,8 +144,8 @@ static void fill_releases(struct engine_core *core, enum store_kind kind) {
     core->batch.release_count[kind] = list->count;
 }
 
-/* The key under which this batch is remembered: the instance's id with a number folded in. */
-static pawl_uuid request_key(struct engine_core *core) {
+/* The key under which a call is remembered: the instance's id with a number folded in. */
+pawl_uuid core_request_key(struct engine_core *core) {
     pawl_uuid key = core->metrics.instance;
     uint64_t number = ++core->batch_number;
     for (int i = 0; i < 6; i++)
@@ -181,7 +161,7 @@ void core_batch_begin(struct engine_core *core, struct work_batch *batch) {
         .max_attempts = config->max_attempts,
         .policy = config->policy,
         .flags = config->debug ? BATCH_DEBUG : BATCH_NONE,
-        .request = request_key(core),
+        .request = core_request_key(core),
     };
     batch->instance.id = core->metrics.instance;
     batch->instance.lease_ms = config->instance_lease_ms;
@@ -243,7 +223,7 @@ void core_batch_send(struct engine_core *core) {
         memset(core->batch.claim_max, 0, sizeof(core->batch.claim_max));
     }
     if (!core->resend)
-        core->batch_mark = core->newest_token;
+        core->batch_mark = core->known[CHANNEL_MESSAGES].newest_token;
     core->resend = false;
     core->cycle = CYCLE_BATCH;
     core->batch_sent_ms = core->now_ms; /* before it is sent: the lease can only be longer than we think */
@@ -291,8 +271,8 @@ static void count_poll(struct engine_core *core, const struct work_batch *batch,
     if (batch == &core->batch && !core->poll_due)
         return; /* it only came along with results: the next poll decides */
     core->metrics.empty_polls++;
-    bool in_hand = core->grants.next != &core->grants;
-    if (!core->was_idle && !in_hand && core->metrics.empty_polls >= core->config.idle_polls) {
+    if (!core->was_idle && core->grant_count[CHANNEL_MESSAGES] == 0 &&
+        core->metrics.empty_polls >= core->config.idle_polls) {
         core->was_idle = true;
         core->was_busy = false;
         (void)core_act(core, ACTION_NOTIFY_IDLE);
@@ -329,7 +309,7 @@ size_t core_batch_claimed(struct engine_core *core, const struct engine_event *e
         size_batch(core, batch, claimed);
     if (core->failures > 0) {
         core->next_poll_ms = core->now_ms;
-        core->next_beat_ms = core->now_ms; /* what got lost meanwhile is found out now */
+        core_known_doubt(core);
     }
     core->failures = 0;
     return claimed;

@@ -55,6 +55,11 @@ pawl_str core_error_text(const struct engine_event *event) {
     return str_from(event->error != NULL ? event->error->text : "");
 }
 
+bool core_serves(const struct engine_core *core, enum engine_channel channel) {
+    int bits = channel == CHANNEL_JOBS ? KIND_BIT_JOBS : KIND_BITS_ALL;
+    return (core->config.instance.kinds & bits) != 0;
+}
+
 bool core_grow(struct engine_core *core, void **items, size_t *capacity, size_t wanted, size_t size) {
     if (wanted <= *capacity)
         return true;
@@ -96,8 +101,12 @@ struct engine_core *engine_core_create(const struct engine_config *config) {
     core->claim_size = config->batch;
     core->metrics.state = ENGINE_STARTING;
     core->slots = calloc((size_t)config->slots, sizeof(*core->slots));
-    core->queues = calloc(config->handler_count + 1, sizeof(*core->queues));
-    if (core->slots == NULL || core->queues == NULL) {
+    bool whole = core->slots != NULL;
+    for (enum engine_channel channel = 0; channel < CHANNEL_COUNT; channel++) {
+        core->queues[channel] = calloc(config->handler_count + 1, sizeof(**core->queues));
+        whole = whole && core->queues[channel] != NULL;
+    }
+    if (!whole) {
         engine_core_free(core);
         return NULL;
     }
@@ -120,11 +129,14 @@ void engine_core_free(struct engine_core *core) {
         free(core->renew_refs[kind]);
         free(core->renewals[kind]);
     }
-    free(core->known_items);
+    for (enum engine_channel channel = 0; channel < CHANNEL_COUNT; channel++) {
+        free(core->known[channel].items);
+        free(core->queues[channel]);
+    }
+    core_jobs_free(core);
     free(core->left);
     free(core->reports);
     free(core->slots);
-    free(core->queues);
     free(core);
 }
 
@@ -166,7 +178,16 @@ static void handle(struct engine_core *core, const struct engine_event *event) {
         core_slots_ask(core, event);
         break;
     case EVENT_FINISHED:
-        core_run_finished(core, event);
+        core_slot_finished(core, event);
+        break;
+    case EVENT_PROGRESS:
+        core_slot_progress(core, event);
+        break;
+    case EVENT_JOBS_FINISHED:
+    case EVENT_JOBS_RENEWED:
+    case EVENT_JOBS_FREE:
+    case EVENT_SCHEDULES:
+        core_jobs_answered(core, event);
         break;
     case EVENT_WAKE:
         core_wait_woken(core, event->place);
@@ -182,7 +203,7 @@ static void handle(struct engine_core *core, const struct engine_event *event) {
         break;
     case EVENT_TROUBLE:
         core->troubled = event->troubled;
-        core->trouble_until_ms = event->trouble_until_ms;
+        memcpy(core->trouble_until_ms, event->trouble_until_ms, sizeof(core->trouble_until_ms));
         break;
     case EVENT_LEAVE:
         core->left_kinds = event->kinds;
@@ -198,23 +219,15 @@ static void handle(struct engine_core *core, const struct engine_event *event) {
     }
 }
 
-static int64_t slots_due_ms(const struct engine_core *core) {
-    int64_t due_ms = INT64_MAX;
-    for (int i = 0; core->running > 0 && i < core->config.slots; i++) {
-        const struct slot *slot = &core->slots[i];
-        if (slot->busy && slot->cancelled == 0 && slot->deadline_ms > 0 && slot->deadline_ms < due_ms)
-            due_ms = slot->deadline_ms;
-    }
-    return due_ms;
-}
-
 static void arm_timer(struct engine_core *core) {
     int64_t due_ms = core_lease_fence_due_ms(core);
     int64_t others[] = {core_life_due_ms(core),
-                        slots_due_ms(core),
+                        core_slots_due_ms(core),
+                        core_jobs_due_ms(core),
                         core->registered && !core->deregistering ? core_batch_due_ms(core) : INT64_MAX,
                         core_side_due_ms(core),
-                        core->trouble_until_ms > core->now_ms ? core->trouble_until_ms : INT64_MAX,
+                        core->trouble_until_ms[0] > core->now_ms ? core->trouble_until_ms[0] : INT64_MAX,
+                        core->trouble_until_ms[1] > core->now_ms ? core->trouble_until_ms[1] : INT64_MAX,
                         core->stopping && core->drain_until_ms > core->now_ms ? core->drain_until_ms
                                                                               : INT64_MAX,
                         core->stopping ? core->give_up_ms : INT64_MAX};
@@ -240,8 +253,9 @@ pawl_status engine_step(struct engine_core *core, const struct engine_event *eve
     handle(core, event);
     if (core->started && !core->exited) {
         core_slots_timeout(core);
-        core_run_unhandled(core);
+        core_queue_unhandled(core);
         core_run_schedule(core);
+        core_queue_give_back(core);
         core_stop_decide(core);
         if (!core->exited) {
             core_wait_decide(core);
@@ -258,11 +272,14 @@ pawl_status engine_step(struct engine_core *core, const struct engine_event *eve
 struct engine_metrics engine_metrics(const struct engine_core *core) {
     struct engine_metrics metrics = core->metrics;
     metrics.idle = core->was_idle;
-    metrics.running = core->running;
+    metrics.running = core->busy[CHANNEL_MESSAGES];
     metrics.works = core->registered && !core->stopping && !core->exited && core->failures == 0 &&
                     core->metrics.not_ready_checks == 0;
-    for (size_t i = 0; i <= core->config.handler_count; i++)
-        metrics.waiting += (int64_t)core->queues[i].waiting;
+    metrics.waiting = (int64_t)core_waiting(core, CHANNEL_MESSAGES);
+    metrics.jobs.running = core->busy[CHANNEL_JOBS];
+    metrics.jobs.waiting = core_waiting(core, CHANNEL_JOBS);
+    metrics.jobs.pending = core->jobs.pending.count;
+    metrics.jobs.idle = core_jobs_idle(core);
     for (int kind = 1; kind <= KIND_COUNT; kind++) {
         metrics.pending_completions += (int64_t)core->pending[REPORT_COMPLETE][kind].count;
         metrics.pending_failures += (int64_t)core->pending[REPORT_FAIL][kind].count;

@@ -1,9 +1,11 @@
-/* The worker's decisions: a state machine, events in, actions out; no I/O, no clock, no threads. */
+/* The worker's decisions about everything that is worked on, messages and jobs: a state machine, events in,
+ * actions out; no I/O, no clock, no threads. */
 #ifndef ENGINE_CORE_CORE_H
 #define ENGINE_CORE_CORE_H
 
 #include "base/stop.h"
-#include "store/types.h"
+#include "store/jobs.h"
+#include "work/job_result.h"
 
 enum engine_state {
     ENGINE_STARTING = 0,
@@ -20,26 +22,48 @@ const char *engine_state_name(enum engine_state state);
 /* Whether the table of states has this change. */
 bool engine_state_allowed(enum engine_state from, enum engine_state to);
 
+/* Two ways to the store: messages are claimed from lanes and reported by batches, jobs from a pool by
+ * jobs_finish. Everything between claim and report is the same. */
+enum engine_channel { CHANNEL_MESSAGES = 0, CHANNEL_JOBS, CHANNEL_COUNT };
+
+/* Every limit of the core. */
 enum {
-    ENGINE_BUNDLE_MAX = 512,   /* messages handed to one slot at once */
-    ENGINE_BUNDLE_CALLS = 64,  /* of them, when each is a call of its own */
-    ENGINE_BUNDLE_LEAST = 256, /* when they are handled together: less is not split among slots */
-    ENGINE_RENEWALS_MAX = 6,   /* of a running message whose handler has no time limit */
-    ENGINE_REFUSALS_MAX = 3,   /* of one batch, before it drops everything and registers again */
-    ENGINE_LOOK_MS = 100,      /* a lock that is absent for 300 ms is believed: three looks later */
-    ENGINE_LINGER_MS = 20,     /* how long a finished message waits for company while others run */
-    ENGINE_HOLD_MS = 100, /* how long it waits for the rest of its claim when a batch goes out meanwhile */
-    ENGINE_BACKOFF_MS_MAX = 2000,
+    ENGINE_BUNDLE_MAX = 512,      /* items handed to one slot at once */
+    ENGINE_BUNDLE_CALLS = 64,     /* of them, when each is a call of its own */
+    ENGINE_BUNDLE_LEAST = 256,    /* when they are handled together: less is not split among slots */
+    ENGINE_REFUSALS_MAX = 3,      /* of one batch, before it drops everything and registers again */
+    ENGINE_LOOK_MS = 100,         /* a lock that is absent for 300 ms is believed: three looks later */
+    ENGINE_BACKOFF_MS_MAX = 2000, /* between calls of a store that does not answer */
+
+    /* Leases. */
+    ENGINE_KEPT_LEASES = 6,  /* for how many leases a handler without a time limit and progress is kept */
+    ENGINE_LISTEN_MS = 2000, /* a running job is renewed this often: that is how it hears of a cancellation */
+    ENGINE_LEAVE_MS = 3000,  /* how long after its time limit a handler may take to end */
+
+    /* Reports. */
+    ENGINE_LINGER_MS = 20,    /* how long a finished message waits for company while others run */
+    ENGINE_JOB_LINGER_MS = 5, /* the same of a job: what waits for its end becomes ready by the report */
+    ENGINE_HOLD_MS = 100,     /* how long a message waits for the rest of its claim when a batch goes out */
+
+    /* Claims: what can start now, and ahead of the slots only what is short (core_run_ahead). */
     ENGINE_CLAIM_AHEAD_MS = 250, /* how much work, by time, is claimed ahead of the slots */
+    ENGINE_SHORT_US = 1000,      /* a job's handler that takes no longer than this, as measured, is short */
+    ENGINE_WAIT_MS = 500,        /* a job that could not begin for so long goes back, for others to run */
+    ENGINE_FULL_MS = 1000,       /* how long it is left to others when its handler may not run more at once */
+    ENGINE_TURN_MS = 1000,       /* how far one channel's use of the slots is remembered against it */
+
+    /* Given back without an attempt. */
     ENGINE_PAUSED_MS = 100,      /* how long a message is left alone when we missed its handler's resume */
-    ENGINE_NO_HANDLER_MS = 5000, /* how long a message without a handler is left to others, at first */
+    ENGINE_NO_HANDLER_MS = 5000, /* how long an item without a handler is left to others, at first */
     ENGINE_NO_HANDLER_MS_MAX = 60000,
+    ENGINE_SNOOZE_MS = 1000, /* the shortest of a job: one that always snoozes must not keep us busy */
+
     ENGINE_STOP_STORE_MS = 5000 /* how long a stop waits for the store after the drain */
 };
 
 /* What the core must know of a handler. */
 struct engine_handler {
-    bool bundled;            /* several messages may be handed over at once (C functions) */
+    bool bundled;            /* several items may be handed over at once (C functions) */
     bool batched;            /* the more at once the better: they are handled together (brokers) */
     int concurrency;         /* slots it may use at the same time; 0 = all */
     int64_t timeout_ms;      /* 0 = none */
@@ -70,6 +94,10 @@ struct engine_config {
     int64_t heartbeat_ms;
     int64_t poll_ms;
     int64_t quiet_poll_ms; /* between polls when idle and wake-ups work; 0 = poll_ms */
+    int64_t rest_ms;       /* the longest rest of idle jobs while wake-ups work; 0 = none */
+    int64_t job_lease_ms;
+    pawl_str queue;             /* of the jobs; absent = default */
+    int weights[CHANNEL_COUNT]; /* how the channels share the slots when both have work; 0 = 1 */
     int64_t drain_ms;
     int idle_polls;
     int max_attempts;
@@ -82,6 +110,7 @@ struct engine_config {
     size_t handler_count;
     /* Index of the handler, -1 = none, -2 = it is paused, by the pause of this name, -3 = cancelled. */
     int (*match)(void *self, const struct item *item, pawl_str *paused);
+    int (*match_job)(void *self, const struct job *job); /* index of the handler, -1 = none */
     void *match_self;
     uint64_t seed; /* of the jitter */
 };
@@ -91,19 +120,24 @@ enum engine_event_type {
     EVENT_TICK,
     EVENT_READY,
     EVENT_NOT_READY,
-    EVENT_REGISTERED, /* status; instance, instance_lease_ms, policy, beside, epoch */
-    EVENT_BEAT,       /* status; beat, settled, peers, peers_busy, peer_ends_ms, lanes_short */
-    EVENT_LOOKED,     /* status; look */
-    EVENT_BATCH,      /* status; result, grant */
-    EVENT_CLAIMED,    /* status; result, grant: of ACTION_CLAIM */
-    EVENT_REPORTED,   /* status; report, answers */
-    EVENT_FINISHED,   /* slot, outcomes, count, elapsed_us */
-    EVENT_CANCEL,     /* ids, count: messages that a person wants to end */
-    EVENT_WAKE,       /* news, place */
-    EVENT_WAKER,      /* wakes: whether we are woken when work arrives */
-    EVENT_WAITING,    /* status; wait_late */
-    EVENT_TROUBLE,    /* troubled: a program cannot be started; until trouble_until_ms nothing is claimed */
-    EVENT_LEAVE,      /* kinds: of these nothing is claimed until the next such event */
+    EVENT_REGISTERED,    /* status; instance, instance_lease_ms, policy, beside, epoch */
+    EVENT_BEAT,          /* status; beat, settled, peers, peers_busy, peer_ends_ms, lanes_short */
+    EVENT_LOOKED,        /* status; look */
+    EVENT_BATCH,         /* status; result, grant */
+    EVENT_CLAIMED,       /* status; result, grant: of ACTION_CLAIM */
+    EVENT_REPORTED,      /* status; report, answers */
+    EVENT_JOBS_FINISHED, /* status; finish, grant */
+    EVENT_JOBS_RENEWED,  /* status; renewed */
+    EVENT_JOBS_FREE,     /* status; free_ms */
+    EVENT_SCHEDULES,     /* status; count: jobs that were made */
+    EVENT_FINISHED,      /* slot, outcomes or (of jobs) results, count, elapsed_us */
+    EVENT_PROGRESS,      /* slot, at, text: a job gets on; text, which the core frees, may be NULL */
+    EVENT_CANCEL,        /* ids, count: messages that a person wants to end */
+    EVENT_WAKE,          /* news, place */
+    EVENT_WAKER,         /* wakes: whether we are woken when work arrives */
+    EVENT_WAITING,       /* status; wait_late */
+    EVENT_TROUBLE, /* troubled: a program cannot be started; until trouble_until_ms nothing is claimed */
+    EVENT_LEAVE,   /* kinds: of these nothing is claimed until the next such event */
     EVENT_STOP,
     EVENT_STOP_NOW,
     EVENT_DEREGISTERED
@@ -135,21 +169,28 @@ struct engine_event {
     bool beside;             /* registered: a claim may be made while a batch is on its way */
     int64_t epoch;           /* registered */
     const struct beat_result *beat;
-    const struct grants_settled *settled; /* NULL: what the beat knew was not compared */
-    int peers;                            /* other live instances */
-    bool peers_busy;                      /* one of them has work in flight */
+    const struct grants_settled *settled[CHANNEL_COUNT]; /* NULL: what the beat knew was not compared */
+    int peers;                                           /* other live instances */
+    bool peers_busy;                                     /* one of them has work in flight */
     int64_t peer_ends_ms; /* until the first of their leases ends, unless it beats; 0 = not known */
     bool lanes_short;     /* the instance owns fewer lanes than its share */
     const struct peers_look *look;
     const struct work_batch_result *result;
-    void *grant; /* owns the memory of result->claimed; handed back by ACTION_FREE_GRANT */
+    const struct finish_result *finish;
+    const struct renew_result *renewed;
+    int64_t free_ms; /* for how long the store has no job and no schedule that is due */
+    void *grant;     /* owns the memory of what was claimed; handed back by ACTION_FREE_GRANT */
     uint32_t report;
     const enum store_answer *answers;
     const enum fail_outcome *fails;
     int slot;
     const struct engine_outcome *outcomes;
+    const struct job_result_in *results; /* their owners are handed back by ACTION_FREE_RESULT */
     size_t count;
-    int64_t elapsed_us; /* of the messages that ran */
+    int64_t elapsed_us; /* of the items that ran */
+    size_t at;
+    char *text;
+    size_t text_len;
     const pawl_uuid *ids;
     bool wakes;
     bool news;              /* wake: something was paused or cancelled, which only a beat brings */
@@ -157,7 +198,7 @@ struct engine_event {
     bool wait_late;
     unsigned kinds; /* KIND_BIT */
     bool troubled;
-    int64_t trouble_until_ms;
+    int64_t trouble_until_ms[CHANNEL_COUNT];
 };
 
 enum engine_action_type {
@@ -166,12 +207,17 @@ enum engine_action_type {
     ACTION_BEAT,
     ACTION_LOOK,
     ACTION_BATCH,
-    ACTION_CLAIM,  /* a batch that only claims, beside the other; answered by EVENT_CLAIMED */
-    ACTION_REPORT, /* instant: complete or fail outside a batch */
+    ACTION_CLAIM,       /* a batch that only claims, beside the other; answered by EVENT_CLAIMED */
+    ACTION_REPORT,      /* instant: complete or fail outside a batch */
+    ACTION_JOBS_FINISH, /* reports and a claim; answered by EVENT_JOBS_FINISHED */
+    ACTION_JOBS_RENEW,  /* answered by EVENT_JOBS_RENEWED */
+    ACTION_JOBS_FREE,   /* ask for how long nothing becomes due; answered by EVENT_JOBS_FREE */
+    ACTION_SCHEDULES,   /* fire what is due; answered by EVENT_SCHEDULES */
     ACTION_START,
     ACTION_CANCEL,
     ACTION_CANCEL_END, /* id: a message that was to be cancelled has ended; not answered */
     ACTION_FREE_GRANT,
+    ACTION_FREE_RESULT,
     ACTION_TIMER,
     ACTION_WAIT_BEGIN, /* be woken from now on; answered by EVENT_WAITING */
     ACTION_WAIT_END,   /* no longer; not answered */
@@ -213,12 +259,15 @@ enum engine_log {
 
 struct engine_run {
     int handler;
-    const struct item *const *items;
+    const struct item *const *items; /* NULL: jobs */
+    const struct job *const *jobs;
     const int
         *groups; /* equal numbers, side by side: one stream; after a failure the rest of it does not run */
     size_t count;
     int64_t fence_ms;    /* nothing may begin at or after this boot time */
     int64_t deadline_ms; /* 0 = none */
+    int64_t timeout_ms;  /* what the deadline was made of */
+    int64_t claimed_ms;  /* jobs: the boot time that their leases are counted from */
 };
 
 struct engine_report {
@@ -236,10 +285,14 @@ struct engine_action {
     size_t at;               /* STOP_ASKED: which message of the slot */
     pawl_uuid id;
     struct engine_run run;
-    const struct work_batch *batch;    /* valid until its EVENT_BATCH or EVENT_CLAIMED */
-    const struct grants_settle *known; /* beat: what is held; valid until its EVENT_BEAT */
+    const struct work_batch *batch;                   /* valid until its EVENT_BATCH or EVENT_CLAIMED */
+    const struct grants_settle *known[CHANNEL_COUNT]; /* beat: what is held; valid until its EVENT_BEAT;
+                                                         NULL = this time it is not compared */
+    const struct jobs_finish *finish;                 /* valid until it is answered, as is renew */
+    const struct jobs_renew *renew;
     struct engine_report report;
     void *grant;
+    void *owner;        /* free_result */
     int64_t at_ms;      /* timer; absolute boot time */
     bool fresh;         /* register */
     bool forced;        /* exit */
@@ -259,7 +312,17 @@ struct engine_actions {
 
 void engine_actions_free(struct engine_actions *actions);
 
-/* What the worker counts, and the sums that it logs. */
+/* What the worker counts of its jobs. */
+struct engine_job_metrics {
+    int64_t claimed, completed, failed, retried, dead, released, stale, fenced, renewed, cancelled,
+        lost_calls;
+    int64_t processing_us;
+    int running; /* slots */
+    size_t waiting, pending;
+    bool idle; /* the last claim found nothing, and nothing runs */
+};
+
+/* What the worker counts, and the sums that it logs; of messages, unless it says otherwise. */
 struct engine_metrics {
     enum engine_state state;
     int64_t not_ready_checks;
@@ -270,6 +333,7 @@ struct engine_metrics {
     int64_t waiting, pending_completions, pending_failures;
     pawl_uuid instance;
     int peers;
+    struct engine_job_metrics jobs;
     bool works; /* registered, and the store answers: what goes on beside the messages may go on */
 };
 
@@ -284,15 +348,6 @@ void engine_core_free(struct engine_core *core);
  * lease. */
 PAWL_MUSTCHECK pawl_status engine_step(struct engine_core *core, const struct engine_event *event,
                                        struct engine_actions *actions);
-
-/* While held, a stop does not deregister: something else still works under this instance. */
-void engine_hold(struct engine_core *core, bool held);
-
-/* Whether jobs of this instance run, or may be there to run. */
-void engine_jobs_busy(struct engine_core *core, bool busy);
-
-/* Whether the store has noted that this instance wants to be woken, and wake-ups arrive. */
-bool engine_woken(const struct engine_core *core);
 
 struct engine_metrics engine_metrics(const struct engine_core *core);
 

@@ -5,33 +5,54 @@
 #include "base/str.h"
 #include "engine/core/int.h"
 
+static void free_cookie(struct engine_core *core, void *cookie) {
+    struct engine_action *action = core_act(core, ACTION_FREE_GRANT);
+    if (action != NULL)
+        action->grant = cookie;
+}
+
+static void grant_free(struct grant *grant) {
+    if (grant == NULL)
+        return;
+    free(grant->entries);
+    free(grant->claims);
+    free(grant->jobs);
+    free(grant);
+}
+
 static void grant_release(struct engine_core *core, struct grant *grant) {
     if (grant->alive > 0 || grant->pins > 0)
         return;
     grant->prev->next = grant->next;
     grant->next->prev = grant->prev;
-    struct engine_action *action = core_act(core, ACTION_FREE_GRANT);
-    if (action != NULL)
-        action->grant = grant->cookie;
-    free(grant->entries);
-    free(grant->claims);
-    free(grant);
+    core->grant_count[grant->channel]--;
+    free_cookie(core, grant->cookie);
+    grant_free(grant);
 }
 
 /* Every change of an entry's state goes through here: a claim knows how many of its entries are not finished.
  */
 void core_entry_state(struct entry *entry, enum entry_state state) {
-    bool was_open = entry->state == ENTRY_WAITING || entry->state == ENTRY_RUNNING;
-    bool is_open = state == ENTRY_WAITING || state == ENTRY_RUNNING;
+    bool was_open = entry->state >= ENTRY_WAITING && entry->state <= ENTRY_RUNNING;
+    bool is_open = state >= ENTRY_WAITING && state <= ENTRY_RUNNING;
     if (was_open != is_open)
         entry->claim->open = is_open ? entry->claim->open + 1 : entry->claim->open - 1;
     entry->state = state;
 }
 
+static void job_extra_free(struct engine_core *core, struct job_extra *job) {
+    struct engine_action *action = job->result.owner != NULL ? core_act(core, ACTION_FREE_RESULT) : NULL;
+    if (action != NULL)
+        action->owner = job->result.owner;
+    free(job->progress);
+    *job = (struct job_extra){0};
+}
+
 void core_entry_free(struct engine_core *core, struct entry *entry) {
+    core->jobs.telling -= entry->state == ENTRY_TELLING;
     core_entry_state(entry, ENTRY_GONE);
-    if (core->begins == entry)
-        core->begins = NULL;
+    if (entry->extra != NULL)
+        job_extra_free(core, entry->extra);
     free(entry->error);
     entry->error = NULL;
     struct grant *grant = entry->claim->grant;
@@ -44,27 +65,27 @@ void core_grant_unpin(struct engine_core *core, struct grant *grant) {
     grant_release(core, grant);
 }
 
-static struct grant *grant_new(struct engine_core *core, const struct engine_event *event, size_t count,
+static struct grant *grant_new(struct engine_core *core, enum engine_channel channel, size_t count,
                                size_t claim_count) {
     struct grant *grant = calloc(1, sizeof(*grant));
     if (grant != NULL) {
         grant->entries = calloc(count, sizeof(*grant->entries));
         grant->claims = calloc(claim_count, sizeof(*grant->claims));
+        grant->jobs = channel == CHANNEL_JOBS ? calloc(count, sizeof(*grant->jobs)) : NULL;
     }
-    if (grant == NULL || grant->entries == NULL || grant->claims == NULL) {
-        if (grant != NULL) {
-            free(grant->entries);
-            free(grant->claims);
-        }
-        free(grant);
+    if (grant == NULL || grant->entries == NULL || grant->claims == NULL ||
+        (channel == CHANNEL_JOBS && grant->jobs == NULL)) {
+        grant_free(grant);
         core->out_of_memory = true;
         return NULL;
     }
-    grant->cookie = event->grant;
+    grant->channel = channel;
+    grant->alive = count;
     grant->prev = core->grants.prev;
     grant->next = &core->grants;
     grant->prev->next = grant;
     core->grants.prev = grant;
+    core->grant_count[channel]++;
     return grant;
 }
 
@@ -82,7 +103,7 @@ static void count_claims(const struct work_batch_result *result, size_t *count, 
 }
 
 static void queue_free_entry(struct engine_core *core, struct entry *entry) {
-    struct handler_queue *queue = &core->queues[entry->handler];
+    struct handler_queue *queue = core_queue(core, entry);
     entry->next = NULL;
     if (queue->free_tail == NULL)
         queue->free_head = entry;
@@ -90,22 +111,27 @@ static void queue_free_entry(struct engine_core *core, struct entry *entry) {
         queue->free_tail->next = entry;
     queue->free_tail = entry;
     queue->waiting++;
+    core->jobs.careful_waiting += entry->job != NULL && core_careful(entry);
+}
+
+static int find_handler(struct engine_core *core, struct entry *entry) {
+    const struct engine_config *config = &core->config;
+    int handler = entry->job != NULL ? config->match_job(config->match_self, entry->job)
+                                     : config->match(config->match_self, entry->item, &entry->paused);
+    entry->asked = handler == -3;
+    entry->delay_ms = handler == -2 ? ENGINE_PAUSED_MS : handler < 0 ? ENGINE_NO_HANDLER_MS : 0;
+    /* A grant that expired before it arrived goes straight back, like one without a handler here. */
+    return handler < 0 || entry->fence_ms <= core->now_ms ? (int)config->handler_count : handler;
 }
 
 /* Puts one entry where it will be found: into its stream, or among the free ones of its handler. */
 static bool entry_place(struct engine_core *core, struct entry *entry) {
     const struct item *item = entry->item;
-    int handler = core->config.match(core->config.match_self, item, &entry->paused);
-    entry->asked = handler == -3;
-    entry->delay_ms = handler == -2 ? ENGINE_PAUSED_MS : handler < 0 ? ENGINE_NO_HANDLER_MS : 0;
-    /* A grant that expired before it arrived goes straight back, like one without a handler here. */
-    if (handler < 0 || entry->fence_ms <= core->now_ms)
-        handler = (int)core->config.handler_count;
-    entry->handler = handler;
+    entry->handler = find_handler(core, entry);
     core_entry_state(entry, ENTRY_WAITING);
-    if (item->attempt > 1)
+    if (item != NULL && item->attempt > 1)
         core->retry_watch_until_ms = core->now_ms + PAWL_RETRY_MAX_MS_DEFAULT + core->config.poll_ms;
-    if (str_absent(item->stream)) {
+    if (item == NULL || str_absent(item->stream)) {
         queue_free_entry(core, entry);
         return true;
     }
@@ -117,45 +143,47 @@ static bool entry_place(struct engine_core *core, struct entry *entry) {
     return true;
 }
 
-/* times_ms: when the call was sent, and how much of the lease was left when it was granted. */
-static void claim_begin(struct engine_core *core, struct claim *claim, struct grant *grant,
-                        const struct item *item, const int64_t times_ms[2]) {
-    claim->token = item->token;
+/* left_ms: how much of the lease was left when it was granted. */
+static struct claim *claim_begin(struct engine_core *core, struct grant *grant, int64_t token,
+                                 int64_t left_ms) {
+    struct claim *claim = &grant->claims[grant->claim_count++];
+    int64_t lease_ms = core_lease_ms(core, grant->channel);
+    core_known_granted(core, grant->channel, token);
+    claim->token = token;
     claim->grant = grant;
     claim->entries = &grant->entries[grant->count];
-    claim->fence_ms = times_ms[0] + times_ms[1] - core_grace_ms(core->config.lease_ms);
-    claim->renew_at_ms = times_ms[0] + core->config.lease_ms / 3;
+    claim->fence_ms = grant->claimed_ms + left_ms - core_grace_ms(lease_ms);
+    claim->renew_at_ms = grant->claimed_ms + lease_ms / 3;
+    return claim;
+}
+
+static struct entry *entry_begin(struct claim *claim) {
+    struct entry *entry = &claim->grant->entries[claim->grant->count++];
+    claim->count++;
+    entry->claim = claim;
+    entry->fence_ms = claim->fence_ms;
+    return entry;
 }
 
 void core_grant_take(struct engine_core *core, const struct engine_event *event, int64_t sent_ms) {
     const struct work_batch_result *result = event->result;
     size_t count = 0, claim_count = 0;
     count_claims(result, &count, &claim_count);
-    if (count == 0) {
-        struct engine_action *action = core_act(core, ACTION_FREE_GRANT);
-        if (action != NULL)
-            action->grant = event->grant;
+    struct grant *grant = count > 0 ? grant_new(core, CHANNEL_MESSAGES, count, claim_count) : NULL;
+    if (grant == NULL) {
+        free_cookie(core, event->grant);
         return;
     }
-    struct grant *grant = grant_new(core, event, count, claim_count);
-    if (grant == NULL)
-        return;
-    grant->alive = count;
+    grant->cookie = event->grant;
+    grant->claimed_ms = sent_ms;
     struct claim *claim = NULL;
     for (int kind = 1; kind <= KIND_COUNT; kind++) {
         for (size_t i = 0; i < result->claimed[kind].count; i++) {
             const struct item *item = &result->claimed[kind].items[i];
-            if (claim == NULL || i == 0 || claim->token != item->token) {
-                claim = &grant->claims[grant->claim_count++];
-                core_known_granted(core, item->token);
-                claim_begin(core, claim, grant, item,
-                            (int64_t[2]){sent_ms, item->lease_until_ms - result->now_ms});
-            }
-            struct entry *entry = &grant->entries[grant->count++];
-            claim->count++;
+            if (claim == NULL || i == 0 || claim->token != item->token)
+                claim = claim_begin(core, grant, item->token, item->lease_until_ms - result->now_ms);
+            struct entry *entry = entry_begin(claim);
             entry->item = item;
-            entry->claim = claim;
-            entry->fence_ms = claim->fence_ms;
             if (!entry_place(core, entry))
                 return;
         }
@@ -163,33 +191,51 @@ void core_grant_take(struct engine_core *core, const struct engine_event *event,
     core->metrics.claimed += (int64_t)count;
 }
 
-static void drop_free_entries(struct engine_core *core) {
-    for (size_t i = 0; i <= core->config.handler_count; i++) {
-        struct handler_queue *queue = &core->queues[i];
-        struct entry *entry = queue->free_head;
-        queue->free_head = NULL;
-        queue->free_tail = NULL;
-        while (entry != NULL) {
-            struct entry *next = entry->next;
-            queue->waiting--;
-            core_entry_free(core, entry);
-            entry = next;
-        }
+/* Jobs are renewed and fenced one by one, also when one call granted them. */
+struct grant *core_grant_take_jobs(struct engine_core *core, const struct job_list *jobs, void *cookie,
+                                   int64_t sent_ms) {
+    struct grant *grant = jobs->count > 0 ? grant_new(core, CHANNEL_JOBS, jobs->count, jobs->count) : NULL;
+    if (grant == NULL) {
+        if (cookie != NULL)
+            free_cookie(core, cookie);
+        return NULL;
     }
+    grant->cookie = cookie;
+    grant->claimed_ms = sent_ms;
+    for (size_t i = 0; i < jobs->count; i++) {
+        struct claim *claim = claim_begin(core, grant, jobs->jobs[i].token, core->config.job_lease_ms);
+        struct entry *entry = entry_begin(claim);
+        entry->job = &jobs->jobs[i];
+        entry->extra = &grant->jobs[i];
+        (void)entry_place(core, entry);
+    }
+    core->metrics.jobs.claimed += (int64_t)jobs->count;
+    return grant;
 }
 
-/* The store has taken everything back: nothing that we hold counts any more. */
-void core_drop_everything(struct engine_core *core) {
+static void drop_free_entries(struct engine_core *core, struct handler_queue *queue) {
+    while (queue->free_head != NULL)
+        core_entry_free(core, core_queue_pop(core, queue));
+}
+
+/* The store has taken everything back: nothing that the channel holds counts any more. */
+void core_drop(struct engine_core *core, enum engine_channel channel) {
     for (int i = 0; i < core->config.slots; i++) {
         struct slot *slot = &core->slots[i];
-        if (!slot->busy)
+        if (!slot->busy || slot->channel != channel)
             continue;
-        for (size_t j = 0; j < slot->count; j++)
+        for (size_t j = 0; !slot->beginning && j < slot->count; j++)
             slot->entries[j]->dropped = true;
         core_slot_cancel(core, i, STOP_FENCED);
     }
-    core_streams_drop(core);
-    drop_free_entries(core);
+    if (channel == CHANNEL_MESSAGES)
+        core_streams_drop(core);
+    for (size_t i = 0; i <= core->config.handler_count; i++)
+        drop_free_entries(core, &core->queues[channel][i]);
+    if (channel == CHANNEL_JOBS) {
+        core_jobs_forget(core);
+        return;
+    }
     core_report_forget(core);
     core_side_forget(core);
 }
@@ -198,11 +244,12 @@ void core_grants_free(struct engine_core *core) {
     struct grant *grant = core->grants.next;
     while (grant != &core->grants) {
         struct grant *next = grant->next;
-        for (size_t i = 0; i < grant->count; i++)
+        for (size_t i = 0; i < grant->count; i++) {
             free(grant->entries[i].error);
-        free(grant->entries);
-        free(grant->claims);
-        free(grant);
+            if (grant->jobs != NULL)
+                free(grant->jobs[i].progress);
+        }
+        grant_free(grant);
         grant = next;
     }
 }

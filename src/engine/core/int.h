@@ -10,31 +10,42 @@ enum report_type { REPORT_COMPLETE = 0, REPORT_FAIL, REPORT_RELEASE, REPORT_TYPE
 enum entry_state {
     ENTRY_GONE = 0,
     ENTRY_WAITING,
+    ENTRY_BEGINNING, /* it has a slot; the store hears first that it begins */
     ENTRY_RUNNING,
+    ENTRY_TELLING, /* a job that has ended; the store hears of its progress first */
     ENTRY_PENDING, /* has a result that waits to be sent */
     ENTRY_SENDING  /* its result is on its way */
 };
 
-/* One claimed message. */
+/* What only jobs have. */
+struct job_extra {
+    struct job_result_in result;
+    char *progress; /* owned; the last it told that the store has not heard of; NULL = nothing */
+    size_t progress_len;
+};
+
+/* One claimed message or job. */
 struct entry {
-    const struct item *item;
+    const struct item *item; /* NULL: a job */
+    const struct job *job;
+    struct job_extra *extra;
     struct claim *claim;
     struct stream *stream; /* NULL: no order */
-    struct entry *next;    /* in its stream, or in the queue of free messages */
-    int handler;
+    struct entry *next;    /* in its stream, or in the queue of free items */
+    int handler, slot;
     enum entry_state state;
     bool dropped; /* its grant has ended: whatever it does has no effect any more */
     bool permanent;
     bool asked; /* a person wants it to end */
-    int renewals;
     int64_t fence_ms;
+    int64_t keep_until_ms; /* running: from then on its lease is not renewed */
     int64_t delay_ms;
     pawl_str paused; /* the pause of the handler that would take it; absent = none */
     char *error;     /* owned */
     size_t error_len;
 };
 
-/* One token: the entries that live and die with it, side by side. */
+/* What lives and dies together: the messages of one token, side by side; or one job. */
 struct claim {
     int64_t token;
     struct grant *grant;
@@ -45,15 +56,17 @@ struct claim {
     bool renewing;
     size_t open;              /* entries that wait or run */
     int64_t pending_since_ms; /* the first result that waits to be sent; 0 = none */
-    bool begun;               /* of a suspect: the store knows that it begins */
     bool split; /* some of it has ended: naming the whole token would keep that alive in the store */
 };
 
-/* Everything that one batch claimed. */
+/* Everything that one call claimed. */
 struct grant {
+    enum engine_channel channel;
     void *cookie;
+    int64_t claimed_ms; /* when the call was sent */
     struct entry *entries;
     struct claim *claims;
+    struct job_extra *jobs; /* by entry; NULL: messages */
     size_t count, claim_count, alive;
     int pins; /* renewals on their way that point into it */
     struct grant *next, *prev;
@@ -79,6 +92,7 @@ struct stream_table {
     struct stream *free;
 };
 
+/* What one channel has for one handler. */
 struct handler_queue {
     struct stream *stream_head, *stream_tail;
     struct entry *free_head, *free_tail;
@@ -89,12 +103,17 @@ struct handler_queue {
 
 struct slot {
     bool busy;
+    bool beginning; /* nothing runs yet: its only entry is ENTRY_BEGINNING */
+    enum engine_channel channel;
     int handler;
     enum stop_reason cancelled;
     int64_t started_ms, deadline_ms;
     size_t count;
     struct entry *entries[ENGINE_BUNDLE_MAX];
-    const struct item *items[ENGINE_BUNDLE_MAX];
+    union {
+        const struct item *items[ENGINE_BUNDLE_MAX];
+        const struct job *jobs[ENGINE_BUNDLE_MAX];
+    };
     int groups[ENGINE_BUNDLE_MAX];
 };
 
@@ -106,6 +125,8 @@ struct entry_list {
 struct renewal {
     struct claim *claim;
     struct entry *entry; /* NULL: the whole token */
+    char *progress;      /* owned; of a job: what the call tells */
+    size_t progress_len;
 };
 
 struct report_open {
@@ -127,8 +148,48 @@ struct side_claim {
 
 /* A grant that we no longer renew and that ends with its lease. */
 struct left_grant {
+    enum engine_channel channel;
     struct grant_held grant;
     int64_t until_ms;
+};
+
+/* What the store has granted to a channel, as far as is known. */
+struct known {
+    struct grants_settle said; /* with the last beat */
+    struct grant_held *items;
+    size_t capacity;
+    int64_t due_ms;       /* an idle channel need not say it with every beat */
+    int64_t newest_token; /* that the store has given us */
+    int64_t seen_token;   /* the newest that arrived */
+};
+
+enum job_call { JOBS_QUIET = 0, JOBS_FINISH, JOBS_RENEW, JOBS_FREE, JOBS_SCHEDULES };
+
+/* The channel of the jobs: one call at a time. */
+struct job_channel {
+    enum job_call call; /* on its way */
+    bool is_void;       /* everything was dropped while it was on its way */
+    bool resend;        /* the finish as it is goes out again, under the same key */
+    int64_t sent_ms;
+    int64_t mark;          /* the newest token when the finish was first sent */
+    int64_t first_sent_ms; /* of the finish: what it grants, it may have granted then */
+    struct jobs_finish finish;
+    struct finish_item *items;
+    struct jobs_renew renew;
+    struct renew_item *renew_items;
+    struct renewal *renewals;
+    size_t items_capacity, renew_capacity, renewals_capacity;
+    struct entry_list pending, sending;
+    size_t telling; /* entries */
+    int64_t pending_since_ms;
+    int64_t next_claim_ms, next_schedules_ms, look_free_ms, backoff_until_ms;
+    double ahead_us; /* how long a job of the last grant takes, all of them being short; 0 = they are not */
+    size_t careful_waiting;
+    int failures;
+    bool empty;                 /* the last claim found nothing */
+    bool quiet;                 /* a put wakes us */
+    bool lost;                  /* the instance is not known any more, or not yet again */
+    unsigned wakes, wakes_seen; /* so far; when the call was sent */
 };
 
 enum cycle { CYCLE_IDLE = 0, CYCLE_CHECKING, CYCLE_BATCH };
@@ -142,12 +203,14 @@ struct engine_core {
     bool out_of_memory;
 
     struct slot *slots;
-    int running;          /* busy slots */
-    int turn;             /* the handler that is served next */
-    struct entry *begins; /* a suspect that has a slot when the store knows that it begins */
-    struct handler_queue *queues;
+    int busy[CHANNEL_COUNT];                     /* slots */
+    int turn[CHANNEL_COUNT];                     /* the handler that is served next */
+    int64_t used_ms[CHANNEL_COUNT];              /* of the slots, by weight */
+    struct handler_queue *queues[CHANNEL_COUNT]; /* by handler; the last is of what no handler takes */
     struct stream_table streams;
     struct grant grants; /* ring, this is its anchor */
+    size_t grant_count[CHANNEL_COUNT];
+    struct job_channel jobs;
 
     struct entry_list pending[REPORT_TYPE_COUNT][KIND_COUNT + 1];
     struct entry_list sending[REPORT_TYPE_COUNT][KIND_COUNT + 1];
@@ -182,7 +245,7 @@ struct engine_core {
 
     int failures;  /* of the store, in a row */
     bool troubled; /* programs cannot be started */
-    int64_t trouble_until_ms;
+    int64_t trouble_until_ms[CHANNEL_COUNT];
     int64_t backoff_until_ms;
     int64_t next_poll_ms;
     int64_t retry_watch_until_ms; /* while retries may become due, polls are not stretched */
@@ -207,17 +270,11 @@ struct engine_core {
     int64_t look_until_ms;
     bool looking;
 
-    struct grants_settle known; /* of the last beat */
-    struct grant_held *known_items;
-    size_t known_capacity;
+    struct known known[CHANNEL_COUNT];
     struct left_grant *left;
     size_t left_count, left_capacity;
-    int64_t newest_token; /* that the store has given us, as far as is known */
-    int64_t seen_token;   /* the newest that arrived */
-    int64_t epoch;        /* 0 = not known yet */
+    int64_t epoch; /* 0 = not known yet */
 
-    bool jobs_busy;
-    bool held; /* by other code that works under this instance */
     bool stopping, stop_now, forced, cancelled_all, deregistering, exited;
     int64_t drain_until_ms, give_up_ms;
 };
@@ -228,6 +285,7 @@ void core_log(struct engine_core *core, enum engine_log log, int64_t a, int64_t 
 void core_log_text(struct engine_core *core, enum engine_log log, int64_t a, pawl_str text);
 void core_log_item(struct engine_core *core, enum engine_log log, const struct item *item);
 pawl_str core_error_text(const struct engine_event *event);
+bool core_serves(const struct engine_core *core, enum engine_channel channel);
 bool core_grow(struct engine_core *core, void **items, size_t *capacity, size_t wanted, size_t size);
 int64_t core_jitter(struct engine_core *core, int64_t delay_ms);
 int64_t core_grace_ms(int64_t lease_ms);
@@ -247,23 +305,58 @@ void core_streams_free(struct engine_core *core);
 
 /* core_grant.c */
 void core_grant_take(struct engine_core *core, const struct engine_event *event, int64_t sent_ms);
+struct grant *core_grant_take_jobs(struct engine_core *core, const struct job_list *jobs, void *cookie,
+                                   int64_t sent_ms);
 void core_entry_state(struct entry *entry, enum entry_state state);
 void core_entry_free(struct engine_core *core, struct entry *entry);
 void core_grant_unpin(struct engine_core *core, struct grant *grant);
 void core_grants_free(struct engine_core *core);
-void core_drop_everything(struct engine_core *core);
+void core_drop(struct engine_core *core, enum engine_channel channel);
+
+static inline enum engine_channel core_channel(const struct entry *entry) {
+    return entry->claim->grant->channel;
+}
+
+/* It may have killed a worker, or its attempt is its last: it is in no bundle, and the store hears that it
+ * begins before it does. */
+static inline bool core_careful(const struct entry *entry) {
+    return entry->job != NULL ? job_renew_first(entry->job) : entry->item->suspect;
+}
+
+/* core_queue.c */
+#define CORE_ASKED_TEXT "cancelled by a person (pawl actions says by whom)"
+struct handler_queue *core_queue(struct engine_core *core, const struct entry *entry);
+size_t core_waiting(const struct engine_core *core, enum engine_channel channel);
+struct entry *core_queue_pop(struct engine_core *core, struct handler_queue *queue);
+struct stream *core_queue_pop_stream(struct handler_queue *queue);
+void core_queue_unhandled(struct engine_core *core);
+void core_queue_give_back(struct engine_core *core);
+int64_t core_queue_due_ms(const struct engine_core *core);
+void core_queue_release_all(struct engine_core *core);
 
 /* core_run.c */
-void core_run_unhandled(struct engine_core *core);
+int core_running(const struct engine_core *core);
+size_t core_run_ahead(const struct engine_core *core, enum engine_channel channel);
+void core_run_learn(struct engine_core *core, const struct grant *grant);
 void core_run_schedule(struct engine_core *core);
-void core_run_finished(struct engine_core *core, const struct engine_event *event);
+void core_slot_run(struct engine_core *core, int index);
+
+/* core_slot.c */
+int core_weight(const struct engine_core *core, enum engine_channel channel);
+void core_slot_finished(struct engine_core *core, const struct engine_event *event);
+void core_slot_progress(struct engine_core *core, const struct engine_event *event);
+void core_slots_unbegin(struct engine_core *core);
+int64_t core_slots_due_ms(const struct engine_core *core);
 void core_slot_cancel(struct engine_core *core, int slot, enum stop_reason reason);
 void core_slot_cancel_stream(struct engine_core *core, const struct stream *stream, enum stop_reason reason);
 void core_slots_timeout(struct engine_core *core);
 void core_slots_ask(struct engine_core *core, const struct engine_event *event);
-const struct engine_handler *core_rules(const struct engine_core *core, const struct entry *entry);
 
 /* core_report.c */
+const struct engine_handler *core_rules(const struct engine_core *core, const struct entry *entry);
+void core_list_push(struct engine_core *core, struct entry_list *list, struct entry *entry);
+void core_list_drop(struct engine_core *core, struct entry_list *list);
+int64_t core_report_retry_ms(struct engine_core *core, const struct entry *entry, int64_t asked_ms);
 void core_report_done(struct engine_core *core, struct entry *entry);
 void core_report_failed(struct engine_core *core, struct entry *entry, const struct engine_outcome *outcome);
 void core_report_release(struct engine_core *core, struct entry *entry, int64_t delay_ms);
@@ -276,11 +369,15 @@ bool core_report_due(struct engine_core *core);
 int64_t core_report_due_ms(const struct engine_core *core);
 
 /* core_lease.c */
+int64_t core_lease_ms(const struct engine_core *core, enum engine_channel channel);
+size_t core_lease_collect_jobs(struct engine_core *core, bool dry);
+void core_lease_answers_jobs(struct engine_core *core, const struct renew_result *result);
+void core_lease_untold(struct engine_core *core);
 void core_lease_fence(struct engine_core *core);
 size_t core_lease_collect(struct engine_core *core, enum store_kind kind, bool dry);
 void core_lease_answers(struct engine_core *core, const struct work_batch_result *result);
 void core_lease_unpin(struct engine_core *core);
-int64_t core_lease_renew_due_ms(const struct engine_core *core);
+int64_t core_lease_renew_due_ms(const struct engine_core *core, enum engine_channel channel);
 int64_t core_lease_fence_due_ms(const struct engine_core *core);
 void core_instance_lease(struct engine_core *core, int64_t sent_ms, int64_t left_ms);
 void core_stream_fence(struct engine_core *core, struct stream *stream, int64_t token);
@@ -289,6 +386,7 @@ void core_stream_fence(struct engine_core *core, struct stream *stream, int64_t 
 bool core_batch_wanted(struct engine_core *core);
 int64_t core_batch_due_ms(struct engine_core *core);
 void core_batch_send(struct engine_core *core);
+pawl_uuid core_request_key(struct engine_core *core);
 void core_batch_polls(struct engine_core *core);
 void core_batch_answered(struct engine_core *core, const struct engine_event *event);
 void core_batch_begin(struct engine_core *core, struct work_batch *batch);
@@ -306,11 +404,25 @@ void core_side_send(struct engine_core *core);
 void core_side_answered(struct engine_core *core, const struct engine_event *event);
 void core_side_forget(struct engine_core *core);
 
+/* core_jobs.c */
+void core_jobs_pend(struct engine_core *core, struct entry *entry);
+void core_jobs_wake(struct engine_core *core);
+bool core_jobs_asked(const struct engine_core *core);
+bool core_jobs_idle(const struct engine_core *core);
+bool core_jobs_reported(const struct engine_core *core);
+void core_jobs_decide(struct engine_core *core);
+int64_t core_jobs_due_ms(struct engine_core *core);
+void core_jobs_answered(struct engine_core *core, const struct engine_event *event);
+void core_jobs_forget(struct engine_core *core);
+void core_jobs_free(struct engine_core *core);
+
 /* core_known.c */
-const struct grants_settle *core_known(struct engine_core *core);
+const struct grants_settle *core_known(struct engine_core *core, enum engine_channel channel);
 void core_known_left(struct engine_core *core, const struct entry *entry);
-void core_known_granted(struct engine_core *core, int64_t token);
-void core_known_settled(struct engine_core *core, const struct grants_settled *answer);
+void core_known_granted(struct engine_core *core, enum engine_channel channel, int64_t token);
+void core_known_doubt(struct engine_core *core);
+void core_known_settled(struct engine_core *core, enum engine_channel channel,
+                        const struct grants_settled *answer);
 void core_known_epoch(struct engine_core *core, int64_t epoch);
 
 /* core_life.c */

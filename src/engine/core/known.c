@@ -1,10 +1,16 @@
-/* What the worker knows of its grants: every beat says it, and the store takes back the rest. */
+/* What a worker knows of its grants: its beats say it, and the store takes back the rest. */
 #include "engine/core/int.h"
+
+enum { IDLE_BEATS = 5 }; /* a channel with nothing in hand need not say so with every beat */
 
 /* A call that may have granted something is on its way, or goes out again, and no grant after its mark can be
  * told from one that got lost. */
-static int64_t settled(const struct engine_core *core) {
-    int64_t token = core->newest_token;
+static int64_t settled(const struct engine_core *core, enum engine_channel channel) {
+    int64_t token = core->known[channel].newest_token;
+    if (channel == CHANNEL_JOBS) {
+        bool open = core->jobs.call == JOBS_FINISH || core->jobs.resend;
+        return open && core->jobs.mark < token ? core->jobs.mark : token;
+    }
     if ((core->cycle == CYCLE_BATCH || core->resend) && core->batch_mark < token)
         token = core->batch_mark;
     if ((core->side.on_way || core->side.resend) && core->side.mark < token)
@@ -12,63 +18,87 @@ static int64_t settled(const struct engine_core *core) {
     return token;
 }
 
-static void add(struct engine_core *core, size_t *count, int64_t token, int64_t seq) {
-    if (core_grow(core, (void **)&core->known_items, &core->known_capacity, *count + 1,
-                  sizeof(*core->known_items)))
-        core->known_items[(*count)++] = (struct grant_held){token, seq};
+static struct grant_held held(const struct entry *entry) {
+    return (struct grant_held){entry->claim->token, entry->job != NULL ? entry->job->id : entry->item->seq};
 }
 
-/* With the next beat. What is returned stays as it is until the beat is answered. */
-const struct grants_settle *core_known(struct engine_core *core) {
+static void add(struct engine_core *core, struct known *known, size_t *count, struct grant_held grant) {
+    if (core_grow(core, (void **)&known->items, &known->capacity, *count + 1, sizeof(*known->items)))
+        known->items[(*count)++] = grant;
+}
+
+/* With the next beat; NULL = not this time. What is returned stays as it is until the beat is answered. */
+const struct grants_settle *core_known(struct engine_core *core, enum engine_channel channel) {
+    static const enum grant_side sides[CHANNEL_COUNT] = {GRANTS_MESSAGES, GRANTS_JOBS};
+    struct known *known = &core->known[channel];
     size_t count = 0, kept = 0;
+    if (channel == CHANNEL_JOBS &&
+        (!core_serves(core, channel) || (core->grant_count[channel] == 0 && core->now_ms < known->due_ms)))
+        return NULL;
+    known->due_ms = core->now_ms + IDLE_BEATS * core->config.heartbeat_ms;
     for (const struct grant *grant = core->grants.next; grant != &core->grants; grant = grant->next) {
-        for (size_t i = 0; i < grant->count; i++) {
+        for (size_t i = 0; grant->channel == channel && i < grant->count; i++) {
             if (grant->entries[i].state != ENTRY_GONE)
-                add(core, &count, grant->entries[i].claim->token, grant->entries[i].item->seq);
+                add(core, known, &count, held(&grant->entries[i]));
         }
     }
     for (size_t i = 0; i < core->left_count; i++) {
-        if (core->left[i].until_ms <= core->now_ms)
+        const struct left_grant *left = &core->left[i];
+        if (left->until_ms <= core->now_ms)
             continue;
-        core->left[kept++] = core->left[i];
-        add(core, &count, core->left[i].grant.token, core->left[i].grant.number);
+        core->left[kept++] = *left;
+        if (core->left[kept - 1].channel == channel)
+            add(core, known, &count, core->left[kept - 1].grant);
     }
     core->left_count = kept;
-    core->known = (struct grants_settle){.instance = core->metrics.instance,
-                                         .side = GRANTS_MESSAGES,
-                                         .held = core->known_items,
+    known->said = (struct grants_settle){.instance = core->metrics.instance,
+                                         .side = sides[channel],
+                                         .held = known->items,
                                          .count = count,
-                                         .settled = core->out_of_memory ? 0 : settled(core),
-                                         .seen = core->seen_token};
-    return &core->known;
+                                         .settled = core->out_of_memory ? 0 : settled(core, channel),
+                                         .seen = known->seen_token};
+    return &known->said;
 }
 
-/* A message that ran until its lease expired: that is a death, which the store counts when the lease ends.
- */
+/* What ran until its lease expired: that is a death, or an attempt, which the store counts when the lease
+ * ends. Until then it is listed as held, so that it is not given back. */
 void core_known_left(struct engine_core *core, const struct entry *entry) {
+    enum engine_channel channel = core_channel(entry);
     if (!core_grow(core, (void **)&core->left, &core->left_capacity, core->left_count + 1,
                    sizeof(*core->left)))
         return;
     core->left[core->left_count++] =
-        (struct left_grant){{entry->claim->token, entry->item->seq}, core->now_ms + core->config.lease_ms};
+        (struct left_grant){channel, held(entry), core->now_ms + core_lease_ms(core, channel)};
+    core->known[channel].due_ms = core->now_ms;
 }
 
-void core_known_granted(struct engine_core *core, int64_t token) {
-    if (token > core->seen_token)
-        core->seen_token = token;
-    if (token > core->newest_token)
-        core->newest_token = token;
+void core_known_granted(struct engine_core *core, enum engine_channel channel, int64_t token) {
+    struct known *known = &core->known[channel];
+    if (token > known->seen_token)
+        known->seen_token = token;
+    if (token > known->newest_token)
+        known->newest_token = token;
+}
+
+/* What got lost while the store did not answer is found out with the next beat, which comes now. */
+void core_known_doubt(struct engine_core *core) {
+    core->next_beat_ms = core->now_ms;
+    core->known[CHANNEL_JOBS].due_ms = core->now_ms;
 }
 
 /* What the store made of it. A grant that the holder does not know is taken back by the next beat, now that
  * its token is known, unless it is the answer to a call that is on its way. */
-void core_known_settled(struct engine_core *core, const struct grants_settled *answer) {
+void core_known_settled(struct engine_core *core, enum engine_channel channel,
+                        const struct grants_settled *answer) {
+    struct known *known = &core->known[channel];
     if (answer->released > 0)
-        core_log(core, LOG_SETTLED, answer->released, 0, 0);
-    if (answer->newest > core->newest_token) {
-        core->newest_token = answer->newest;
-        if (settled(core) == answer->newest)
+        core_log(core, LOG_SETTLED, answer->released, channel, 0);
+    if (answer->newest > known->newest_token) {
+        known->newest_token = answer->newest;
+        if (settled(core, channel) == answer->newest) {
             core->next_beat_ms = core->now_ms;
+            known->due_ms = core->now_ms;
+        }
     }
     core_known_epoch(core, answer->epoch);
 }

@@ -1,4 +1,6 @@
 /* Leases: renewed by what runs, and respected before they end. */
+#include <stdlib.h>
+
 #include "engine/core/int.h"
 
 /* Until when this instance may count on being alive for the others. */
@@ -6,8 +8,12 @@ void core_instance_lease(struct engine_core *core, int64_t sent_ms, int64_t left
     core->instance_fence_ms = sent_ms + left_ms - core_grace_ms(core->config.instance_lease_ms);
 }
 
+int64_t core_lease_ms(const struct engine_core *core, enum engine_channel channel) {
+    return channel == CHANNEL_JOBS ? core->config.job_lease_ms : core->config.lease_ms;
+}
+
 static bool unfinished(const struct entry *entry) {
-    return !entry->dropped && (entry->state == ENTRY_WAITING || entry->state == ENTRY_RUNNING);
+    return !entry->dropped && entry->state >= ENTRY_WAITING && entry->state <= ENTRY_RUNNING;
 }
 
 /* The store has taken the stream back from this token: what runs is asked to stop, its outcome will be
@@ -31,17 +37,13 @@ void core_stream_fence(struct engine_core *core, struct stream *stream, int64_t 
 /* The grant of one entry has ended, and with it that of its stream. */
 static void fence_entry(struct engine_core *core, struct entry *entry) {
     entry->claim->split = true;
-    if (entry->stream == NULL) {
-        entry->dropped = true; /* a waiting one is taken out of its queue when its turn comes */
-        for (int i = 0; i < core->config.slots && entry->state == ENTRY_RUNNING; i++) {
-            for (size_t j = 0; core->slots[i].busy && j < core->slots[i].count; j++) {
-                if (core->slots[i].entries[j] == entry)
-                    core_slot_cancel(core, i, STOP_FENCED);
-            }
-        }
+    if (entry->stream != NULL) {
+        core_stream_fence(core, entry->stream, entry->claim->token);
         return;
     }
-    core_stream_fence(core, entry->stream, entry->claim->token);
+    entry->dropped = true; /* a waiting one is taken out of its queue when its turn comes */
+    if (entry->state != ENTRY_WAITING)
+        core_slot_cancel(core, entry->slot, STOP_FENCED);
 }
 
 /* Fences what has run out; returns how many entries. The claim may be gone afterwards. */
@@ -87,15 +89,12 @@ void core_lease_fence(struct engine_core *core) {
         core_log(core, LOG_FENCED, (int64_t)fenced, all, 0);
 }
 
-/* A message that has had its time, or hangs, is not kept alive by its healthy siblings. */
+/* What has had its time, or hangs, is not kept alive by its healthy siblings. */
 static bool renewable(const struct engine_core *core, const struct entry *entry) {
-    /* Renewing a suspect means that it begins. */
+    /* Renewing what is started with care, or a job, means that it begins. */
     if (entry->state == ENTRY_WAITING)
-        return !entry->item->suspect || entry->claim->begun || entry == core->begins;
-    int64_t timeout_ms = core->config.handlers[entry->handler].timeout_ms;
-    if (timeout_ms > 0)
-        return timeout_ms > core->config.lease_ms * entry->renewals / 3;
-    return entry->renewals < ENGINE_RENEWALS_MAX;
+        return entry->job == NULL && !core_careful(entry);
+    return entry->state != ENTRY_RUNNING || core->now_ms < entry->keep_until_ms;
 }
 
 struct renew_plan {
@@ -124,7 +123,7 @@ static void add_renewal(struct engine_core *core, enum store_kind kind, struct c
     core->renew_refs[kind][count] = (struct item_ref){claim->token, {{0}}};
     if (entry != NULL)
         core->renew_refs[kind][count].id = entry->item->id;
-    core->renewals[kind][count] = (struct renewal){claim, entry};
+    core->renewals[kind][count] = (struct renewal){.claim = claim, .entry = entry};
     core->batch.renewal_count[kind] = count + 1;
     claim->renewing = true;
     claim->grant->pins++;
@@ -147,7 +146,7 @@ static void collect_claim(struct engine_core *core, enum store_kind kind, struct
 size_t core_lease_collect(struct engine_core *core, enum store_kind kind, bool dry) {
     size_t due = 0;
     for (struct grant *grant = core->grants.next; grant != &core->grants; grant = grant->next) {
-        for (size_t i = 0; i < grant->claim_count; i++) {
+        for (size_t i = 0; grant->channel == CHANNEL_MESSAGES && i < grant->claim_count; i++) {
             struct claim *claim = &grant->claims[i];
             if (claim->renewing || claim->renew_at_ms > core->now_ms || claim->entries[0].item->kind != kind)
                 continue;
@@ -165,21 +164,30 @@ size_t core_lease_collect(struct engine_core *core, enum store_kind kind, bool d
     return due;
 }
 
-static void renewed(struct engine_core *core, const struct renewal *renewal, enum store_answer answer) {
+/* How often what is kept is renewed. */
+static int64_t renew_every_ms(const struct engine_core *core, enum engine_channel channel) {
+    int64_t third_ms = core_lease_ms(core, channel) / 3;
+    return channel == CHANNEL_JOBS && third_ms > ENGINE_LISTEN_MS ? ENGINE_LISTEN_MS : third_ms;
+}
+
+/* What the store has answered to a renewal that was sent at sent_ms. */
+static void renewed(struct engine_core *core, const struct renewal *renewal, enum store_answer answer,
+                    int64_t sent_ms) {
     struct claim *claim = renewal->claim;
-    int64_t fence_ms = core->batch_sent_ms + core->config.lease_ms - core_grace_ms(core->config.lease_ms);
+    enum engine_channel channel = claim->grant->channel;
+    int64_t lease_ms = core_lease_ms(core, channel);
+    int64_t fence_ms = sent_ms + lease_ms - core_grace_ms(lease_ms);
     claim->renewing = false;
-    claim->renew_at_ms = core->batch_sent_ms + core->config.lease_ms / 3;
+    claim->renew_at_ms = sent_ms + renew_every_ms(core, channel);
     struct entry *first = renewal->entry != NULL ? renewal->entry : claim->entries;
     size_t count = renewal->entry != NULL ? 1 : claim->count;
     if (answer == ANSWER_APPLIED) {
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = 0; i < count; i++)
             first[i].fence_ms = fence_ms;
-            first[i].renewals += first[i].state == ENTRY_RUNNING;
-        }
-        if (renewal->entry == NULL)
+        if (renewal->entry == NULL || claim->count == 1)
             claim->fence_ms = fence_ms;
-        claim->begun = claim->begun || first->item->suspect;
+        if (first->state == ENTRY_BEGINNING)
+            core_slot_run(core, first->slot);
         return;
     }
     /* A whole claim that answers duplicate is done; anything else means that it has ended. */
@@ -191,7 +199,7 @@ static void renewed(struct engine_core *core, const struct renewal *renewal, enu
         }
     }
     if (fenced > 0) {
-        core->metrics.stale++;
+        core->metrics.stale += channel == CHANNEL_MESSAGES;
         core_log(core, LOG_FENCED, (int64_t)fenced, 0, 1);
     }
 }
@@ -200,7 +208,8 @@ void core_lease_answers(struct engine_core *core, const struct work_batch_result
     for (int kind = 1; kind <= KIND_COUNT; kind++) {
         const struct answer_list *list = &result->renewed[kind];
         for (size_t i = 0; i < core->batch.renewal_count[kind]; i++)
-            renewed(core, &core->renewals[kind][i], i < list->count ? list->answers[i] : ANSWER_STALE);
+            renewed(core, &core->renewals[kind][i], i < list->count ? list->answers[i] : ANSWER_STALE,
+                    core->batch_sent_ms);
     }
     core_lease_unpin(core);
 }
@@ -213,12 +222,116 @@ void core_lease_unpin(struct engine_core *core) {
     }
 }
 
-int64_t core_lease_renew_due_ms(const struct engine_core *core) {
+/* Whether a job is kept: it begins, runs, or has something to say before its end is reported. */
+static bool job_kept(const struct engine_core *core, const struct entry *entry) {
+    return !entry->dropped && entry->fence_ms > core->now_ms && entry->state >= ENTRY_BEGINNING &&
+           entry->state <= ENTRY_TELLING && renewable(core, entry);
+}
+
+/* The jobs whose renewal is due, and those that are due soon, into core->jobs.renew; returns how many (dry:
+ * whether one is due). */
+size_t core_lease_collect_jobs(struct engine_core *core, bool dry) {
+    struct job_channel *jobs = &core->jobs;
+    int64_t soon_ms = core->now_ms + ENGINE_LISTEN_MS / 4;
+    size_t count = 0;
+    for (struct grant *grant = core->grants.next; grant != &core->grants; grant = grant->next) {
+        for (size_t i = 0; grant->channel == CHANNEL_JOBS && i < grant->count && count < PAWL_BATCH_MAX;
+             i++) {
+            struct entry *entry = &grant->entries[i];
+            int64_t renew_at_ms = entry->claim->renew_at_ms;
+            if (renew_at_ms > (dry ? core->now_ms : soon_ms) || !job_kept(core, entry))
+                continue;
+            if (dry)
+                return 1;
+            if (!core_grow(core, (void **)&jobs->renew_items, &jobs->renew_capacity, count + 1,
+                           sizeof(*jobs->renew_items)) ||
+                !core_grow(core, (void **)&jobs->renewals, &jobs->renewals_capacity, count + 1,
+                           sizeof(*jobs->renewals)))
+                return 0;
+            /* The text goes with the call: the next one may come in meanwhile. */
+            struct job_extra *state = entry->extra;
+            jobs->renewals[count] =
+                (struct renewal){entry->claim, entry, state->progress, state->progress_len};
+            jobs->renew_items[count++] = (struct renew_item){{entry->job->token, entry->job->id},
+                                                             {state->progress, state->progress_len}};
+            state->progress = NULL;
+            entry->claim->renewing = true;
+            grant->pins++;
+        }
+    }
+    return count;
+}
+
+static void job_renewed(struct engine_core *core, const struct renewal *renewal, enum store_answer answer,
+                        bool cancel) {
+    struct entry *entry = renewal->entry;
+    if (entry->state == ENTRY_TELLING) { /* whatever the answer: the report comes next */
+        renewal->claim->renewing = false;
+        core->jobs.telling--;
+        core_jobs_pend(core, entry);
+        return;
+    }
+    core->metrics.jobs.renewed += answer != ANSWER_STALE && unfinished(entry);
+    renewed(core, renewal, answer, core->jobs.sent_ms);
+    if (!cancel || entry->state != ENTRY_RUNNING || entry->dropped)
+        return;
+    entry->asked = true;
+    if (core->slots[entry->slot].count == 1)
+        core_slot_cancel(core, entry->slot, STOP_ASKED);
+}
+
+/* The store has not heard of it: it is told again, unless there is something newer. */
+static void untell(struct renewal *renewal) {
+    struct job_extra *state = renewal->entry->extra;
+    if (renewal->entry->state == ENTRY_GONE || state->progress != NULL)
+        return;
+    state->progress = renewal->progress;
+    state->progress_len = renewal->progress_len;
+    renewal->progress = NULL;
+}
+
+/* result NULL: the call has failed. */
+void core_lease_answers_jobs(struct engine_core *core, const struct renew_result *result) {
+    struct job_channel *jobs = &core->jobs;
+    for (size_t i = 0; i < jobs->renew.count; i++) {
+        struct renewal *renewal = &jobs->renewals[i];
+        struct grant *grant = renewal->claim->grant;
+        renewal->claim->renewing = false;
+        if (result == NULL)
+            untell(renewal);
+        else if (renewal->entry->state != ENTRY_GONE)
+            job_renewed(core, renewal, i < result->count ? result->answers[i] : ANSWER_STALE,
+                        i < result->count && result->cancel[i]);
+        free(renewal->progress);
+        core_grant_unpin(core, grant);
+    }
+    jobs->renew.count = 0;
+}
+
+/* Progress that cannot be told any more does not hold up the report. */
+void core_lease_untold(struct engine_core *core) {
+    if (core->jobs.telling == 0)
+        return;
+    for (struct grant *grant = core->grants.next; grant != &core->grants; grant = grant->next) {
+        for (size_t i = 0; i < grant->count; i++) {
+            struct entry *entry = &grant->entries[i];
+            if (entry->state != ENTRY_TELLING || entry->fence_ms > core->now_ms)
+                continue;
+            core->jobs.telling--;
+            core_jobs_pend(core, entry);
+        }
+    }
+}
+
+/* When the next renewal of a channel is due. A job that waits is not renewed, nor one that is over. */
+int64_t core_lease_renew_due_ms(const struct engine_core *core, enum engine_channel channel) {
     int64_t due_ms = INT64_MAX;
     for (const struct grant *grant = core->grants.next; grant != &core->grants; grant = grant->next) {
-        for (size_t i = 0; i < grant->claim_count; i++) {
-            if (!grant->claims[i].renewing && grant->claims[i].renew_at_ms < due_ms)
-                due_ms = grant->claims[i].renew_at_ms;
+        for (size_t i = 0; grant->channel == channel && i < grant->claim_count; i++) {
+            const struct claim *claim = &grant->claims[i];
+            bool counts = channel == CHANNEL_MESSAGES || job_kept(core, claim->entries);
+            if (!claim->renewing && claim->renew_at_ms < due_ms && counts)
+                due_ms = claim->renew_at_ms;
         }
     }
     return due_ms;

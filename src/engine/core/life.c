@@ -88,6 +88,7 @@ void core_life_registered(struct engine_core *core, const struct engine_event *e
         core_instance_lease(core, core->beat_sent_ms, core->config.instance_lease_ms);
         core->next_beat_ms = core->now_ms; /* the first beat reports the peers */
         core->next_poll_ms = core->now_ms; /* what waits is taken at once */
+        core_jobs_wake(core);
         core->next_look_ms = core->now_ms + ENGINE_LOOK_MS;
         core_log(core, LOG_REGISTERED, core->registrations, core->config.instance_lease_ms, 0);
         return;
@@ -109,7 +110,8 @@ void core_life_evicted(struct engine_core *core) {
     core_wait_forget(core);
     core->failures = 0;
     core->backoff_until_ms = core->now_ms;
-    core_drop_everything(core);
+    core_drop(core, CHANNEL_MESSAGES);
+    core_drop(core, CHANNEL_JOBS);
 }
 
 static void look_for(struct engine_core *core, int64_t ms) {
@@ -171,8 +173,11 @@ void core_life_beat(struct engine_core *core, const struct engine_event *event) 
     core->next_beat_ms = core->beat_sent_ms + core_life_beat_ms(core);
     core->metrics.peers = event->peers;
     core->metrics.heartbeats++;
-    if (event->settled != NULL)
-        core_known_settled(core, event->settled);
+    core->jobs.lost = false; /* an instance that was not evicted is alive again */
+    for (enum engine_channel channel = 0; channel < CHANNEL_COUNT; channel++) {
+        if (event->settled[channel] != NULL)
+            core_known_settled(core, channel, event->settled[channel]);
+    }
     /* A worker with too few lanes looks until its peers have given theirs up: no other can take them. */
     if (event->peers_busy || event->lanes_short)
         look_for(core, core->config.heartbeat_ms + ENGINE_LOOK_MS);
@@ -188,8 +193,10 @@ void core_life_looked(struct engine_core *core, const struct engine_event *event
     core->looking = false;
     if (event->status != PAWL_OK || !core->registered)
         return;
-    if (event->look->evicted > 0)
+    if (event->look->evicted > 0) {
         core_log(core, LOG_PEER_EVICTED, event->look->evicted, 0, 0);
+        core_jobs_wake(core); /* what the dead had in hand is ready */
+    }
     /* A lock is gone: every worker looks at the moment its owner counts as dead. */
     int64_t believe_ms = event->look->believe_ms;
     if (believe_ms >= 0) {
@@ -207,7 +214,7 @@ void core_life_looked(struct engine_core *core, const struct engine_event *event
 /* Peers are watched while they, or we ourselves, have work in flight, and a little longer: the one that has
  * just finished its share is the one to notice that another has not. An idle fleet costs nothing. */
 static bool look_wanted(struct engine_core *core) {
-    if (core->grants.next != &core->grants || core->jobs_busy)
+    if (core->grants.next != &core->grants || (core_serves(core, CHANNEL_JOBS) && !core_jobs_idle(core)))
         look_for(core, LOOK_BEHIND_MS);
     bool messages = (core->config.instance.kinds & KIND_BITS_ALL) != 0; /* else it is never told idle */
     bool busy = core->now_ms < core->look_until_ms || (messages && !core->was_idle);
@@ -233,8 +240,8 @@ void core_life_decide(struct engine_core *core) {
         core->news = false;
         core->beat_sent_ms = core->now_ms;
         struct engine_action *action = core_act(core, ACTION_BEAT);
-        if (action != NULL)
-            action->known = core_known(core);
+        for (enum engine_channel channel = 0; action != NULL && channel < CHANNEL_COUNT; channel++)
+            action->known[channel] = core_known(core, channel);
     }
     if (look_wanted(core) && !core->looking && core->now_ms >= core->next_look_ms) {
         core->looking = true;
@@ -243,6 +250,7 @@ void core_life_decide(struct engine_core *core) {
     }
     if (core_side_wanted(core))
         core_side_send(core);
+    core_jobs_decide(core);
     if (core_batch_wanted(core)) {
         core->cycle = CYCLE_CHECKING;
         (void)core_act(core, ACTION_CHECK_READY);

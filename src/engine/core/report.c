@@ -6,7 +6,7 @@
 #include "domain/failure/retry.h"
 #include "engine/core/int.h"
 
-static void list_push(struct engine_core *core, struct entry_list *list, struct entry *entry) {
+void core_list_push(struct engine_core *core, struct entry_list *list, struct entry *entry) {
     if (!core_grow(core, (void **)&list->items, &list->capacity, list->count + 1, sizeof(struct entry *)))
         return;
     list->items[list->count++] = entry;
@@ -24,7 +24,7 @@ static void pend(struct engine_core *core, struct entry *entry, enum report_type
         core->report_due_ms = due_ms;
     if (core->pending_count++ == 0)
         core->pending_since_ms = core->now_ms;
-    list_push(core, &core->pending[type][entry->item->kind], entry);
+    core_list_push(core, &core->pending[type][entry->item->kind], entry);
 }
 
 /* Outbox messages are published, everything else is completed. */
@@ -86,14 +86,16 @@ void core_report_done(struct engine_core *core, struct entry *entry) {
         pend(core, entry, REPORT_COMPLETE);
 }
 
-static int64_t next_attempt_ms(struct engine_core *core, const struct entry *entry, int64_t asked_ms) {
+/* As the handler asked, by its own backoff, or (-1) by the store's. */
+int64_t core_report_retry_ms(struct engine_core *core, const struct entry *entry, int64_t asked_ms) {
     const struct engine_handler *rules = core_rules(core, entry);
     if (asked_ms >= 0)
         return asked_ms < PAWL_RETRY_MS_MAX ? asked_ms : PAWL_RETRY_MS_MAX;
     if (rules->retry_base_ms <= 0)
         return -1;
     struct retry_policy policy = {rules->retry_base_ms, rules->retry_max_ms, !rules->retry_exact};
-    int64_t delay_ms = retry_delay_ms(&policy, entry->item->attempt);
+    int64_t delay_ms =
+        retry_delay_ms(&policy, entry->job != NULL ? entry->job->attempts : entry->item->attempt);
     return policy.jitter ? core_jitter(core, delay_ms) : delay_ms;
 }
 
@@ -109,7 +111,7 @@ void core_report_failed(struct engine_core *core, struct entry *entry, const str
     entry->error[len] = '\0';
     entry->error_len = len;
     entry->permanent = outcome->type == OUTCOME_PERMANENT;
-    entry->delay_ms = next_attempt_ms(core, entry, outcome->delay_ms);
+    entry->delay_ms = core_report_retry_ms(core, entry, outcome->delay_ms);
     core->retry_watch_until_ms = core->now_ms + PAWL_RETRY_MAX_MS_DEFAULT + core->config.poll_ms;
     if (core->config.strategy.type == STRATEGY_INSTANT)
         send_alone(core, entry, true);
@@ -119,6 +121,11 @@ void core_report_failed(struct engine_core *core, struct entry *entry, const str
 
 void core_report_release(struct engine_core *core, struct entry *entry, int64_t delay_ms) {
     entry->delay_ms = delay_ms;
+    if (entry->job != NULL) {
+        entry->extra->result = (struct job_result_in){.end = JOB_END_NOT_RUN, .delay_ms = delay_ms};
+        core_jobs_pend(core, entry);
+        return;
+    }
     core->retry_watch_until_ms = core->now_ms + PAWL_RETRY_MAX_MS_DEFAULT + core->config.poll_ms;
     pend(core, entry, REPORT_RELEASE);
 }
@@ -279,7 +286,7 @@ void core_report_answer(struct engine_core *core, const struct engine_event *eve
     reports_unhold(core);
 }
 
-static void list_drop(struct engine_core *core, struct entry_list *list) {
+void core_list_drop(struct engine_core *core, struct entry_list *list) {
     size_t count = list->count;
     list->count = 0;
     for (size_t i = 0; i < count; i++)
@@ -291,9 +298,9 @@ void core_report_forget(struct engine_core *core) {
     bool in_flight = core->cycle == CYCLE_BATCH;
     for (enum report_type type = 0; type < REPORT_TYPE_COUNT; type++) {
         for (int kind = 1; kind <= KIND_COUNT; kind++) {
-            list_drop(core, &core->pending[type][kind]);
+            core_list_drop(core, &core->pending[type][kind]);
             if (!in_flight)
-                list_drop(core, &core->sending[type][kind]);
+                core_list_drop(core, &core->sending[type][kind]);
         }
     }
     core->pending_count = 0;
@@ -312,13 +319,7 @@ void core_report_forget(struct engine_core *core) {
 }
 
 static bool nothing_to_wait_for(const struct engine_core *core) {
-    if (core->running > 0)
-        return false;
-    for (size_t i = 0; i <= core->config.handler_count; i++) {
-        if (core->queues[i].waiting > 0)
-            return false;
-    }
-    return true;
+    return core->busy[CHANNEL_MESSAGES] == 0 && core_waiting(core, CHANNEL_MESSAGES) == 0;
 }
 
 /* Whether the results that wait should go out before the next poll is due. */

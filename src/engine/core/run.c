@@ -1,82 +1,59 @@
-/* Slots: which waiting messages run next, how many at once, and what their outcomes mean. */
-#include <assert.h>
-
-#include "base/str.h"
-#include "base/uuid.h"
+/* Whose turn it is: how the free slots are filled, with how many items at once, and what is claimed ahead. */
 #include "engine/core/int.h"
-
-#define ASKED_TEXT "cancelled by a person (pawl actions says by whom)"
 
 enum { BUNDLE_US = 1000 }; /* a bundle should last about this long: long enough to pay for its hand-over */
 
-static const struct engine_outcome asked_outcome = {
-    OUTCOME_PERMANENT, {ASKED_TEXT, sizeof(ASKED_TEXT) - 1}, -1};
-
-static struct entry *pop_free(struct handler_queue *queue) {
-    struct entry *entry = queue->free_head;
-    queue->free_head = entry->next;
-    if (queue->free_head == NULL)
-        queue->free_tail = NULL;
-    entry->next = NULL;
-    return entry;
+int core_running(const struct engine_core *core) {
+    return core->busy[CHANNEL_MESSAGES] + core->busy[CHANNEL_JOBS];
 }
 
-static struct stream *pop_stream(struct handler_queue *queue) {
-    struct stream *stream = queue->stream_head;
-    queue->stream_head = stream->next_ready;
-    if (queue->stream_head == NULL)
-        queue->stream_tail = NULL;
-    stream->queued = false;
-    return stream;
+/* The handler takes many jobs at once, and is measured to take no time. */
+static bool is_short(const struct engine_core *core, int handler) {
+    double item_us = core->queues[CHANNEL_JOBS][handler].item_us;
+    return core->config.handlers[handler].bundled && item_us > 0 && item_us <= ENGINE_SHORT_US;
 }
 
-/* For how long a message is given back: one that is unknown, as long again as it has been there, within
- * limits, so that it costs the others little. */
-static int64_t leave_alone_ms(const struct engine_core *core, const struct entry *entry) {
-    int64_t most_ms = entry->delay_ms == ENGINE_NO_HANDLER_MS ? ENGINE_NO_HANDLER_MS_MAX : entry->delay_ms;
-    int64_t age_ms = entry->item->lease_until_ms - core->config.lease_ms - entry->item->put_ms;
-    if (age_ms > most_ms)
-        age_ms = most_ms;
-    return age_ms > entry->delay_ms ? age_ms : entry->delay_ms;
-}
-
-/* Messages without a handler here, or that came too late, go back without an attempt. */
-void core_run_unhandled(struct engine_core *core) {
-    int nobody = (int)core->config.handler_count;
-    struct handler_queue *queue = &core->queues[nobody];
-    while (queue->free_head != NULL) {
-        struct entry *entry = pop_free(queue);
-        queue->waiting--;
-        if (entry->asked) {
-            core_report_failed(core, entry, &asked_outcome);
-            continue;
-        }
-        if (entry->delay_ms == ENGINE_NO_HANDLER_MS)
-            core_log_text(core, LOG_NO_HANDLER, ENGINE_NO_HANDLER_MS, entry->item->type);
-        core_report_release(core, entry, leave_alone_ms(core, entry));
+/* Claiming ahead, by the time that the measured handlers take: work of ENGINE_CLAIM_AHEAD_MS for each slot.
+ * Messages: no one else could run them, because a lane has one owner, so also what is not known yet, and two
+ * for each slot of what takes long. Jobs: what one worker holds no other can run, so only while all that
+ * comes is short. Returns how many items may be in hand besides those that run. */
+size_t core_run_ahead(const struct engine_core *core, enum engine_channel channel) {
+    double item_us = core->jobs.ahead_us, slots = (double)core->config.slots;
+    if (channel == CHANNEL_JOBS)
+        return item_us > 0 ? (size_t)(slots * ENGINE_CLAIM_AHEAD_MS * 1000.0 / item_us) : 0;
+    for (size_t i = 0; i < core->config.handler_count; i++) {
+        if (core->queues[channel][i].item_us > item_us)
+            item_us = core->queues[channel][i].item_us;
     }
-    while (queue->stream_head != NULL) {
-        struct stream *stream = pop_stream(queue);
-        if (stream->head != NULL && stream->head->handler == nobody && stream->head->asked) {
-            struct entry *entry = core_stream_pop(stream);
-            queue->waiting--;
-            stream->awaiting = true;
-            core_report_failed(core, entry, &asked_outcome);
-        } else if (stream->head != NULL && stream->head->handler == nobody) {
-            if (stream->head->delay_ms == ENGINE_NO_HANDLER_MS)
-                core_log_text(core, LOG_NO_HANDLER, ENGINE_NO_HANDLER_MS, stream->head->item->type);
-            core_stream_release_waiting(core, stream, leave_alone_ms(core, stream->head));
+    double ahead = item_us > 0 ? slots * ENGINE_CLAIM_AHEAD_MS * 1000.0 / item_us : slots * 16;
+    return (size_t)(ahead < slots * 2 ? slots * 2 : ahead);
+}
+
+/* What a grant of jobs says about the next: all of it is short, and nothing is started with care. */
+void core_run_learn(struct engine_core *core, const struct grant *grant) {
+    core->jobs.ahead_us = 0;
+    for (size_t i = 0; i < grant->count; i++) {
+        const struct entry *entry = &grant->entries[i];
+        bool known = entry->handler < (int)core->config.handler_count;
+        if (!known || !is_short(core, entry->handler) || core_careful(entry)) {
+            core->jobs.ahead_us = 0;
+            return;
         }
-        core_stream_ready(core, stream);
+        double item_us = core->queues[CHANNEL_JOBS][entry->handler].item_us;
+        if (item_us > core->jobs.ahead_us)
+            core->jobs.ahead_us = item_us;
     }
 }
 
-static size_t bundle_size(const struct engine_core *core, int handler) {
-    const struct handler_queue *queue = &core->queues[handler];
+static size_t bundle_size(const struct engine_core *core, enum engine_channel channel, int handler) {
+    const struct handler_queue *queue = &core->queues[channel][handler];
     bool batched = core->config.handlers[handler].batched;
-    if (!batched && (!core->config.handlers[handler].bundled || queue->item_us <= 0))
+    bool jobs = channel == CHANNEL_JOBS;
+    if (!batched &&
+        (jobs ? !is_short(core, handler) : !core->config.handlers[handler].bundled || queue->item_us <= 0))
         return 1;
-    size_t share = queue->waiting / (size_t)(core->config.slots - core->running);
+    size_t slots = (size_t)(jobs ? core->config.slots : core->config.slots - core_running(core));
+    size_t share = (queue->waiting + (jobs ? slots - 1 : 0)) / slots;
     /* A broker confirms many as fast as few. */
     if (batched)
         return share < ENGINE_BUNDLE_LEAST ? ENGINE_BUNDLE_LEAST
@@ -90,13 +67,21 @@ static size_t bundle_size(const struct engine_core *core, int handler) {
     return size;
 }
 
+static int64_t timeout_of(const struct engine_core *core, const struct entry *entry) {
+    int64_t own_ms = entry->job != NULL ? entry->job->timeout_ms : 0;
+    return own_ms > 0 ? own_ms : core->config.handlers[entry->handler].timeout_ms;
+}
+
 static void slot_add(struct engine_core *core, struct slot *slot, struct entry *entry, int group) {
     slot->entries[slot->count] = entry;
-    slot->items[slot->count] = entry->item;
+    if (entry->job != NULL)
+        slot->jobs[slot->count] = entry->job;
+    else
+        slot->items[slot->count] = entry->item;
     slot->groups[slot->count] = group;
     slot->count++;
+    entry->slot = (int)(slot - core->slots);
     core_entry_state(entry, ENTRY_RUNNING);
-    core->queues[entry->handler].waiting--;
 }
 
 static void slot_add_stream(struct engine_core *core, struct slot *slot, struct stream *stream, size_t size,
@@ -105,312 +90,197 @@ static void slot_add_stream(struct engine_core *core, struct slot *slot, struct 
     for (struct entry *entry = stream->head; entry != NULL && slot->count < size; entry = entry->next) {
         if (entry->handler != handler)
             break;
+        core->queues[CHANNEL_MESSAGES][handler].waiting--;
         slot_add(core, slot, entry, group);
         stream->running++;
     }
     core_stream_ready(core, stream); /* when it was emptied while it waited, or another handler is next */
 }
 
-/* The suspect whose beginning the store has noted, when it is of this handler: it is the first of its queue.
- */
-static bool slot_add_suspect(struct engine_core *core, struct slot *slot) {
-    struct handler_queue *queue = &core->queues[slot->handler];
-    struct entry *entry = core->begins;
-    if (entry == NULL || entry->handler != slot->handler)
+static bool careful_head(const struct entry *entry) {
+    return entry != NULL && !entry->dropped && core_careful(entry);
+}
+
+/* The first of the handler's queue may have killed a worker, or is in its last attempt: it begins alone, and
+ * the store hears of it first, so that a death is charged to what had begun. */
+static bool slot_add_careful(struct engine_core *core, struct slot *slot, struct handler_queue *queue) {
+    if (careful_head(queue->free_head))
+        slot_add(core, slot, core_queue_pop(core, queue), 0);
+    else if (queue->stream_head != NULL && careful_head(queue->stream_head->head))
+        slot_add_stream(core, slot, core_queue_pop_stream(queue), 1, 0);
+    else
         return false;
-    core->begins = NULL;
-    if (entry == queue->free_head)
-        slot_add(core, slot, pop_free(queue), 0);
-    else if (queue->stream_head != NULL && entry == queue->stream_head->head)
-        slot_add_stream(core, slot, pop_stream(queue), 1, 0);
-    return slot->count > 0;
+    slot->beginning = true;
+    core_entry_state(slot->entries[0], ENTRY_BEGINNING);
+    slot->entries[0]->claim->renew_at_ms = core->now_ms;
+    return true;
 }
 
-static bool is_suspect(const struct entry *entry) {
-    return entry != NULL && entry->item->suspect && !entry->dropped;
+/* A job that has a time limit runs alone. */
+static bool limited(const struct engine_core *core, const struct entry *entry) {
+    return entry->job != NULL && timeout_of(core, entry) > 0;
 }
 
-/* Two calls that the store answers side by side may each give one. */
-static bool suspect_runs(const struct engine_core *core) {
-    for (int i = 0; i < core->config.slots; i++) {
-        if (core->slots[i].busy && core->slots[i].items[0]->suspect)
-            return true;
-    }
-    return false;
-}
-
-/* The first suspect of a handler waits there until no other runs and the store knows that it begins; nothing
- * else of the handler starts meanwhile, and a slot is kept when it is about to begin. */
-static bool suspect_waits(struct engine_core *core, int handler) {
-    const struct handler_queue *queue = &core->queues[handler];
-    if (core->begins != NULL && core->begins->dropped)
-        core->begins = NULL;
-    if (core->begins == NULL) {
-        struct entry *stream_head = queue->stream_head != NULL ? queue->stream_head->head : NULL;
-        struct entry *first = is_suspect(queue->free_head) ? queue->free_head
-                              : is_suspect(stream_head)    ? stream_head
-                                                           : NULL;
-        if (first != NULL && suspect_runs(core))
-            return true;
-        core->begins = first;
-        if (first != NULL && !first->claim->begun)
-            first->claim->renew_at_ms = core->now_ms;
-    }
-    return core->begins != NULL && core->begins->handler == handler && !core->begins->claim->begun;
-}
-
-/* Suspects run by themselves: they are left to slot_add_suspect. */
 static void slot_fill(struct engine_core *core, struct slot *slot, size_t size) {
-    struct handler_queue *queue = &core->queues[slot->handler];
+    struct handler_queue *queue = &core->queues[slot->channel][slot->handler];
     int group = 0;
-    if (slot_add_suspect(core, slot))
+    if (slot_add_careful(core, slot, queue))
         return;
     while (slot->count < size && (queue->stream_head != NULL || queue->free_head != NULL)) {
-        if (is_suspect(queue->free_head) ||
-            (queue->stream_head != NULL && is_suspect(queue->stream_head->head)))
+        if (careful_head(queue->free_head) ||
+            (queue->stream_head != NULL && careful_head(queue->stream_head->head)))
             return;
         if (queue->free_head != NULL) {
-            struct entry *entry = pop_free(queue);
+            if (slot->count > 0 && limited(core, queue->free_head))
+                return;
+            struct entry *entry = core_queue_pop(core, queue);
             if (entry->dropped) {
-                queue->waiting--;
+                core->metrics.jobs.fenced += entry->job != NULL;
                 core_entry_free(core, entry);
-            } else {
-                slot_add(core, slot, entry, group++);
+                continue;
             }
+            slot_add(core, slot, entry, group++);
+            if (limited(core, entry))
+                return;
         }
         if (slot->count < size && queue->stream_head != NULL)
-            slot_add_stream(core, slot, pop_stream(queue), size, group++);
+            slot_add_stream(core, slot, core_queue_pop_stream(queue), size, group++);
     }
 }
 
-static void slot_start(struct engine_core *core, int index, int handler) {
+/* What the slot was given begins. */
+void core_slot_run(struct engine_core *core, int index) {
     struct slot *slot = &core->slots[index];
-    const struct engine_handler *rules = &core->config.handlers[handler];
+    struct engine_action *action = core_act(core, ACTION_START);
+    int64_t timeout_ms = timeout_of(core, slot->entries[slot->count - 1]);
+    int64_t lease_ms = core_lease_ms(core, slot->channel), fence_ms = core->instance_fence_ms;
+    slot->beginning = false;
+    slot->started_ms = core->now_ms;
+    slot->deadline_ms = timeout_ms > 0 ? core->now_ms + timeout_ms : 0;
+    for (size_t i = 0; i < slot->count; i++) {
+        struct entry *entry = slot->entries[i];
+        core_entry_state(entry, ENTRY_RUNNING);
+        entry->keep_until_ms = timeout_ms > 0 ? slot->deadline_ms + ENGINE_LEAVE_MS
+                                              : core->now_ms + ENGINE_KEPT_LEASES * lease_ms;
+        if (entry->job != NULL && entry->claim->renew_at_ms > core->now_ms + ENGINE_LISTEN_MS)
+            entry->claim->renew_at_ms = core->now_ms + ENGINE_LISTEN_MS;
+        if (entry->fence_ms < fence_ms)
+            fence_ms = entry->fence_ms;
+    }
+    if (action == NULL)
+        return;
+    bool jobs = slot->channel == CHANNEL_JOBS;
+    action->slot = index;
+    action->run = (struct engine_run){.handler = slot->handler,
+                                      .items = jobs ? NULL : slot->items,
+                                      .jobs = jobs ? slot->jobs : NULL,
+                                      .groups = slot->groups,
+                                      .count = slot->count,
+                                      .fence_ms = fence_ms,
+                                      .deadline_ms = slot->deadline_ms,
+                                      .timeout_ms = timeout_ms,
+                                      .claimed_ms = slot->entries[0]->claim->grant->claimed_ms};
+}
+
+static void slot_start(struct engine_core *core, int index, enum engine_channel channel, int handler) {
+    struct slot *slot = &core->slots[index];
+    slot->channel = channel;
     slot->handler = handler;
     slot->count = 0;
-    slot_fill(core, slot, bundle_size(core, handler));
+    slot->beginning = false;
+    slot_fill(core, slot, bundle_size(core, channel, handler));
     if (slot->count == 0)
         return;
     slot->busy = true;
-    slot->cancelled = 0;
+    slot->cancelled = STOP_NONE;
     slot->started_ms = core->now_ms;
-    slot->deadline_ms = rules->timeout_ms > 0 ? core->now_ms + rules->timeout_ms : 0;
-    core->running++;
-    core->queues[handler].slots++;
-    int64_t fence_ms = core->instance_fence_ms;
-    for (size_t i = 0; i < slot->count; i++) {
-        if (slot->entries[i]->fence_ms < fence_ms)
-            fence_ms = slot->entries[i]->fence_ms;
-    }
-    struct engine_action *action = core_act(core, ACTION_START);
-    if (action == NULL)
-        return;
-    action->slot = index;
-    action->run =
-        (struct engine_run){handler, slot->items, slot->groups, slot->count, fence_ms, slot->deadline_ms};
+    slot->deadline_ms = 0;
+    core->busy[channel]++;
+    core->queues[channel][handler].slots++;
+    if (!slot->beginning)
+        core_slot_run(core, index);
 }
 
 /* A stream that lost its first message while it waited may be another handler's turn now. */
 static void streams_move(struct engine_core *core, int handler) {
-    struct handler_queue *queue = &core->queues[handler];
+    struct handler_queue *queue = &core->queues[CHANNEL_MESSAGES][handler];
     while (queue->stream_head != NULL &&
            (queue->stream_head->head == NULL || queue->stream_head->head->handler != handler))
-        core_stream_ready(core, pop_stream(queue));
+        core_stream_ready(core, core_queue_pop_stream(queue));
 }
 
-static bool handler_can_start(const struct engine_core *core, int handler) {
-    const struct handler_queue *queue = &core->queues[handler];
-    int limit = core->config.handlers[handler].concurrency;
-    return (queue->stream_head != NULL || queue->free_head != NULL) && (limit <= 0 || queue->slots < limit);
-}
-
-/* A slot is kept for a suspect that is about to begin. */
-static int slots_kept(const struct engine_core *core) {
-    return core->begins != NULL && !core->begins->dropped && !core->begins->claim->begun ? 1 : 0;
-}
-
-/* Fills the free slots, the handlers in turn. */
-void core_run_schedule(struct engine_core *core) {
-    int handlers = (int)core->config.handler_count;
-    if (core->stopping || !core->registered || core->now_ms >= core->instance_fence_ms)
-        return;
-    for (int i = 0; i < handlers; i++)
-        streams_move(core, i);
-    for (int i = 0; i < core->config.slots && core->running < core->config.slots; i++) {
-        int tried = 0;
-        while (!core->slots[i].busy && tried < handlers &&
-               core->running < core->config.slots - slots_kept(core)) {
-            int handler = core->turn;
-            core->turn = (core->turn + 1) % handlers;
-            tried++;
-            if (handler_can_start(core, handler) && !suspect_waits(core, handler))
-                slot_start(core, i, handler);
-        }
-        if (!core->slots[i].busy)
-            return; /* nothing is ready */
-    }
-}
-
-void core_slot_cancel(struct engine_core *core, int index, enum stop_reason reason) {
-    struct slot *slot = &core->slots[index];
-    if (!slot->busy || slot->cancelled == STOP_FENCED || slot->cancelled == reason)
-        return;
-    slot->cancelled = reason;
-    struct engine_action *action = core_act(core, ACTION_CANCEL);
-    if (action == NULL)
-        return;
-    action->slot = index;
-    action->reason = reason;
-}
-
-void core_slot_cancel_stream(struct engine_core *core, const struct stream *stream, enum stop_reason reason) {
+/* Two calls that the store answers side by side may each give a suspect: they run one after the other. */
+static bool suspect_has_slot(const struct engine_core *core) {
     for (int i = 0; i < core->config.slots; i++) {
         const struct slot *slot = &core->slots[i];
-        for (size_t j = 0; slot->busy && j < slot->count; j++) {
-            if (slot->entries[j]->stream == stream) {
-                core_slot_cancel(core, i, reason);
-                return;
-            }
-        }
-    }
-}
-
-static bool named(const struct engine_event *event, pawl_uuid id) {
-    for (size_t i = 0; i < event->count; i++) {
-        if (uuid_equal(event->ids[i], id))
+        if (slot->busy && slot->channel == CHANNEL_MESSAGES && slot->items[0]->suspect)
             return true;
     }
     return false;
 }
 
-/* A person wants these messages to end. What waits here is asked for again when it runs. */
-void core_slots_ask(struct engine_core *core, const struct engine_event *event) {
-    for (int i = 0; i < core->config.slots; i++) {
-        const struct slot *slot = &core->slots[i];
-        for (size_t j = 0; slot->busy && j < slot->count; j++) {
-            struct entry *entry = slot->entries[j];
-            if (entry->asked || core->config.handlers[slot->handler].batched ||
-                !named(event, entry->item->id))
-                continue;
-            entry->asked = true;
-            core_log_item(core, LOG_CANCELLED, entry->item);
-            struct engine_action *action = core_act(core, ACTION_CANCEL);
-            if (action == NULL)
-                return;
-            action->slot = i;
-            action->reason = STOP_ASKED;
-            action->at = j;
+static bool handler_can_start(const struct engine_core *core, enum engine_channel channel, int handler) {
+    const struct handler_queue *queue = &core->queues[channel][handler];
+    int limit = core->config.handlers[handler].concurrency, used = 0;
+    if (queue->stream_head == NULL && queue->free_head == NULL)
+        return false;
+    for (enum engine_channel any = 0; any < CHANNEL_COUNT; any++)
+        used += core->queues[any][handler].slots;
+    if (limit > 0 && used >= limit)
+        return false;
+    bool suspect = channel == CHANNEL_MESSAGES &&
+                   (careful_head(queue->free_head) ||
+                    (queue->stream_head != NULL && careful_head(queue->stream_head->head)));
+    return !suspect || !suspect_has_slot(core);
+}
+
+/* The handler whose turn it is; -1 = nothing of the channel can start. */
+static int next_handler(const struct engine_core *core, enum engine_channel channel) {
+    int handlers = (int)core->config.handler_count;
+    for (int i = 0; i < handlers; i++) {
+        int handler = (core->turn[channel] + i) % handlers;
+        if (handler_can_start(core, channel, handler))
+            return handler;
+    }
+    return -1;
+}
+
+/* Which channel has a claim to the next free slot, as both could use it: one that has fewer slots than its
+ * weight gives it; else the one that has used the slots less, by weight. */
+static enum engine_channel favored(const struct engine_core *core, int jobs_busy) {
+    int messages = core_weight(core, CHANNEL_MESSAGES), jobs = core_weight(core, CHANNEL_JOBS);
+    int slots = core->config.slots;
+    bool messages_short = core->busy[CHANNEL_MESSAGES] < slots * messages / (messages + jobs);
+    bool jobs_short = jobs_busy < slots * jobs / (messages + jobs);
+    if (messages_short != jobs_short)
+        return messages_short ? CHANNEL_MESSAGES : CHANNEL_JOBS;
+    return core->used_ms[CHANNEL_JOBS] <= core->used_ms[CHANNEL_MESSAGES] ? CHANNEL_JOBS : CHANNEL_MESSAGES;
+}
+
+/* Fills the free slots. What is claimed of jobs can start at once, so a slot that they have a right to is
+ * left free while they are asked for; messages wait in our hands. */
+void core_run_schedule(struct engine_core *core) {
+    int left = 0; /* free slots that are left to jobs that are asked for */
+    if (core->stopping || !core->registered || core->now_ms >= core->instance_fence_ms)
+        return;
+    for (int i = 0; i < (int)core->config.handler_count; i++)
+        streams_move(core, i);
+    for (int i = 0; i < core->config.slots && core_running(core) + left < core->config.slots; i++) {
+        while (!core->slots[i].busy) {
+            int messages = next_handler(core, CHANNEL_MESSAGES), jobs = next_handler(core, CHANNEL_JOBS);
+            bool asked = jobs >= 0 || core_jobs_asked(core);
+            bool for_jobs = messages < 0 ||
+                            (asked && favored(core, core->busy[CHANNEL_JOBS] + left) == CHANNEL_JOBS);
+            if (messages < 0 && jobs < 0)
+                return; /* nothing is ready */
+            if (for_jobs && jobs < 0) {
+                left++;
+                break;
+            }
+            enum engine_channel channel = for_jobs ? CHANNEL_JOBS : CHANNEL_MESSAGES;
+            int handler = for_jobs ? jobs : messages;
+            core->turn[channel] = (handler + 1) % (int)core->config.handler_count;
+            slot_start(core, i, channel, handler);
         }
     }
-}
-
-void core_slots_timeout(struct engine_core *core) {
-    for (int i = 0; i < core->config.slots; i++) {
-        struct slot *slot = &core->slots[i];
-        if (slot->busy && slot->cancelled == 0 && slot->deadline_ms > 0 &&
-            core->now_ms >= slot->deadline_ms) {
-            core_log(core, LOG_TIMEOUT, slot->handler, core->now_ms - slot->started_ms, 0);
-            core_slot_cancel(core, i, STOP_TIMEOUT);
-        }
-    }
-}
-
-static void measure(struct engine_core *core, const struct slot *slot, const struct engine_event *event) {
-    size_t ran = 0;
-    for (size_t i = 0; i < event->count; i++)
-        ran += event->outcomes[i].type != OUTCOME_NOT_RUN;
-    if (ran == 0)
-        return;
-    double each = (double)event->elapsed_us / (double)ran;
-    if (each < 0.1)
-        each = 0.1;
-    struct handler_queue *queue = &core->queues[slot->handler];
-    queue->item_us = queue->item_us <= 0 ? each : queue->item_us * 0.8 + each * 0.2;
-}
-
-/* A message that did not run goes back to where it was: first in its stream (it never left), or free again.
- */
-static void not_run(struct engine_core *core, struct entry *entry) {
-    struct handler_queue *queue = &core->queues[entry->handler];
-    core_entry_state(entry, ENTRY_WAITING);
-    queue->waiting++;
-    if (entry->stream != NULL)
-        return;
-    entry->next = queue->free_head;
-    queue->free_head = entry;
-    if (queue->free_tail == NULL)
-        queue->free_tail = entry;
-}
-
-static void entry_ended(struct engine_core *core, struct entry *entry, const struct engine_outcome *outcome) {
-    if (entry->dropped) {
-        core->metrics.fenced++;
-        core_entry_free(core, entry);
-        return;
-    }
-    switch (outcome->type) {
-    case OUTCOME_DONE:
-        core_report_done(core, entry);
-        break;
-    case OUTCOME_RETRY:
-    case OUTCOME_PERMANENT:
-        if (entry->stream != NULL)
-            entry->stream->awaiting = true;
-        core_report_failed(core, entry, outcome);
-        break;
-    case OUTCOME_SNOOZE:
-        core_report_release(core, entry, outcome->delay_ms);
-        break;
-    case OUTCOME_CANCELLED:
-    case OUTCOME_NOT_RUN:
-        core_report_release(core, entry, 0);
-        break;
-    }
-}
-
-/* One entry of a slot that came back. `last` = the next entry of the slot is of another stream. *released =
- * the token under which an entry of the stream was given back; 0 = none. */
-static void take_back(struct engine_core *core, struct entry *entry, const struct engine_outcome *outcome,
-                      bool last, int64_t *released) {
-    struct stream *stream = entry->stream;
-    if (entry->asked && outcome->type != OUTCOME_DONE)
-        outcome = &asked_outcome;
-    if (outcome->type == OUTCOME_NOT_RUN && !entry->dropped) {
-        not_run(core, entry);
-    } else {
-        bool gave_back = outcome->type == OUTCOME_CANCELLED || outcome->type == OUTCOME_SNOOZE;
-        if (gave_back && !entry->dropped)
-            *released = entry->item->token;
-        if (stream != NULL) {
-            struct entry *head = core_stream_pop(stream);
-            assert(head == entry);
-            (void)head;
-        }
-        entry_ended(core, entry, outcome);
-        if (stream != NULL)
-            stream->running--;
-    }
-    if (stream != NULL && last) {
-        stream->running = 0;
-        /* The store sets aside what follows a released message. */
-        if (*released != 0)
-            core_stream_drop_waiting(core, stream, *released);
-        core_stream_ready(core, stream);
-    }
-    if (last)
-        *released = 0;
-}
-
-void core_run_finished(struct engine_core *core, const struct engine_event *event) {
-    struct slot *slot = &core->slots[event->slot];
-    assert(slot->busy && event->count == slot->count);
-    measure(core, slot, event);
-    int64_t released = 0;
-    for (size_t i = 0; i < slot->count; i++) {
-        bool last = i + 1 == slot->count || slot->groups[i + 1] != slot->groups[i];
-        take_back(core, slot->entries[i], &event->outcomes[i], last, &released);
-    }
-    core->queues[slot->handler].slots--;
-    slot->busy = false;
-    core->running--;
 }

@@ -31,7 +31,7 @@ int64_t core_side_due_ms(const struct engine_core *core) {
 void core_side_send(struct engine_core *core) {
     struct side_claim *side = &core->side;
     if (!side->resend) {
-        side->mark = core->newest_token;
+        side->mark = core->known[CHANNEL_MESSAGES].newest_token;
         core_batch_begin(core, &side->batch);
         core_batch_claim_fill(core, &side->batch, core_batch_claim_wanted(core));
         core_batch_polls(core);

@@ -99,7 +99,7 @@ void core_stream_append(struct engine_core *core, struct stream *stream, struct 
     else
         stream->tail->next = entry;
     stream->tail = entry;
-    core->queues[entry->handler].waiting++;
+    core->queues[CHANNEL_MESSAGES][entry->handler].waiting++;
 }
 
 /* The first entry leaves its stream; the code that put it into a slot has counted it as running. */
@@ -120,7 +120,7 @@ void core_stream_ready(struct engine_core *core, struct stream *stream) {
         stream_remove(&core->streams, stream);
         return;
     }
-    struct handler_queue *queue = &core->queues[stream->head->handler];
+    struct handler_queue *queue = &core->queues[CHANNEL_MESSAGES][stream->head->handler];
     stream->queued = true;
     stream->next_ready = NULL;
     if (queue->stream_tail == NULL)
@@ -142,7 +142,7 @@ void core_stream_drop_waiting(struct engine_core *core, struct stream *stream, i
     while (entry != NULL && entry->claim->token <= token) {
         struct entry *next = entry->next;
         entry->claim->split = true;
-        core->queues[entry->handler].waiting--;
+        core->queues[CHANNEL_MESSAGES][entry->handler].waiting--;
         core_entry_free(core, entry);
         entry = next;
     }
@@ -161,7 +161,7 @@ void core_stream_release_waiting(struct engine_core *core, struct stream *stream
     if (stream->head == NULL)
         return;
     struct entry *entry = core_stream_pop(stream);
-    core->queues[entry->handler].waiting--;
+    core->queues[CHANNEL_MESSAGES][entry->handler].waiting--;
     core_report_release(core, entry, delay_ms);
     core_stream_drop_waiting(core, stream, entry->claim->token);
 }
@@ -170,8 +170,8 @@ void core_stream_release_waiting(struct engine_core *core, struct stream *stream
 void core_streams_drop(struct engine_core *core) {
     struct stream_table *table = &core->streams;
     for (size_t i = 0; i <= core->config.handler_count; i++) {
-        core->queues[i].stream_head = NULL;
-        core->queues[i].stream_tail = NULL;
+        core->queues[CHANNEL_MESSAGES][i].stream_head = NULL;
+        core->queues[CHANNEL_MESSAGES][i].stream_tail = NULL;
     }
     for (size_t i = 0; i < table->cell_count; i++) {
         struct stream *stream = table->cells[i];

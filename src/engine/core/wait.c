@@ -3,16 +3,13 @@
 
 enum { BUSY_MS = 1000, WAIT_RETRY_MS = 5000 };
 
-static bool in_hand(const struct engine_core *core) {
-    return core->grants.next != &core->grants || core->running > 0;
-}
+/* Messages: a running job keeps no worker from being woken. */
+static bool in_hand(const struct engine_core *core) { return core->grant_count[CHANNEL_MESSAGES] > 0; }
 
 /* Whether polls may be less frequent: a put will wake us. */
 bool core_wait_quiet(const struct engine_core *core) {
     return core->wakes && core->wait_on && !core->wait_late;
 }
-
-bool engine_woken(const struct engine_core *core) { return core_wait_quiet(core); }
 
 void core_wait_forget(struct engine_core *core) {
     core->wait_on = false;
@@ -40,6 +37,8 @@ void core_wait_answered(struct engine_core *core, const struct engine_event *eve
  * poll; one that is busy, or was woken for several places, looks everywhere.
  */
 void core_wait_woken(struct engine_core *core, struct lane_name place) {
+    if (place.kind == 0)
+        core_jobs_wake(core);
     bool idle = core->cycle == CYCLE_IDLE && !core->resend && !in_hand(core) && core_wait_quiet(core);
     bool first = core->place.kind == 0 && core->next_poll_ms > core->now_ms;
     if (place.kind != 0 && idle && first) {

@@ -15,7 +15,7 @@ static void fatal(struct runtime *runtime, pawl_status status, const char *what)
     runtime->exit_status = error_set(&runtime->exit_error, status, "worker", "%s", what);
 }
 
-static void ask(struct runtime *runtime, struct store_thread *thread, enum call_type type,
+static void ask(struct runtime *runtime, enum runtime_thread thread, enum call_type type,
                 const struct engine_action *action) {
     struct call *call = call_new(type);
     if (call == NULL) {
@@ -26,8 +26,11 @@ static void ask(struct runtime *runtime, struct store_thread *thread, enum call_
     call->instance.id = engine_metrics(runtime->core).instance;
     call->batch = action->batch;
     call->report = action->report;
-    call->known = action->known;
-    call->queue = runtime->config.jobs.queue;
+    memcpy(call->known, action->known, sizeof(call->known));
+    call->finish = action->finish;
+    call->renew = action->renew;
+    call->rest_ms = runtime->config.engine.rest_ms;
+    call->queue = runtime->config.engine.queue;
     call->processed = type == CALL_BEAT ? runtime_done(runtime) : 0;
     if (type == CALL_REGISTER) {
         pawl_error error;
@@ -39,26 +42,28 @@ static void ask(struct runtime *runtime, struct store_thread *thread, enum call_
             return;
         }
     }
-    store_thread_call(thread, call);
+    store_thread_call(runtime->threads[thread], call);
 }
 
 /* A call that the runtime makes for itself. */
 void runtime_ask_control(struct runtime *runtime, enum call_type type) {
-    ask(runtime, runtime->control, type, &(struct engine_action){0});
+    ask(runtime, THREAD_CONTROL, type, &(struct engine_action){0});
 }
 
 static void check_ready(struct runtime *runtime, const struct engine_action *action) {
     /* An open store without a check of the user's is ready: no need to wait for a thread to say so. */
-    if (runtime->config.ready == NULL && atomic_load(&runtime->work->open))
+    if (runtime->config.ready == NULL && atomic_load(&runtime->threads[THREAD_WORK]->open))
         runtime->ready_inline = true;
     else
-        ask(runtime, runtime->work, CALL_READY, action);
+        ask(runtime, THREAD_WORK, CALL_READY, action);
 }
 
 static void start(struct runtime *runtime, const struct engine_action *action) {
     const struct engine_run *run = &action->run;
-    const struct handler *handler = &runtime->config.handlers->handlers[run->handler];
-    if (handler->kind == HANDLER_PROCESS && handler->batch == NULL) {
+    const struct handler_table *table = runtime->config.handlers;
+    bool own = (size_t)run->handler == table->count; /* its document says what is called */
+    const struct handler *handler = own ? NULL : &table->handlers[run->handler];
+    if (run->jobs == NULL && handler->kind == HANDLER_PROCESS && handler->batch == NULL) {
         runtime_process_start(runtime, action->slot, run);
         return;
     }
@@ -71,7 +76,14 @@ static void start(struct runtime *runtime, const struct engine_action *action) {
     stop_set(&bundle->handle.cancel, STOP_NONE);
     for (size_t i = 0; i < run->count; i++)
         atomic_store_explicit(&bundle->asked[i], false, memory_order_relaxed);
-    memcpy(bundle->items, run->items, run->count * sizeof(*run->items));
+    bundle->running = true;
+    bundle->jobs[0] = NULL;
+    bundle->handle.progress = NULL;
+    bundle->handle.began_us = 0;
+    if (run->jobs != NULL)
+        runtime_jobs_bundle(runtime, bundle, run);
+    else
+        memcpy(bundle->items, run->items, run->count * sizeof(*run->items));
     memcpy(bundle->groups, run->groups, run->count * sizeof(*run->groups));
     pawl_error error;
     if (pool_start(runtime->pool, bundle, &error) != PAWL_OK)
@@ -82,7 +94,7 @@ static void cancel(struct runtime *runtime, const struct engine_action *action) 
     struct bundle *bundle = &runtime->bundles[action->slot];
     if (runtime->processes[action->slot].child.pid != 0)
         runtime_process_cancel(runtime, action->slot, action->reason);
-    else if (action->reason == STOP_ASKED && bundle->handler->batch == NULL)
+    else if (action->reason == STOP_ASKED && bundle->jobs[0] == NULL && bundle->handler->batch == NULL)
         atomic_store(&bundle->asked[action->at], true);
     else
         stop_set(&bundle->handle.cancel, action->reason);
@@ -94,7 +106,7 @@ static void cancel_end(struct runtime *runtime, pawl_uuid id) {
     if (call == NULL)
         return; /* it is asked for again, and answered again */
     call->message = id;
-    store_thread_call(runtime->control, call);
+    store_thread_call(runtime->threads[THREAD_CONTROL], call);
 }
 
 void runtime_ask_cancel(struct runtime *runtime, const struct pause_rows *rows) {
@@ -122,31 +134,43 @@ static void carry_out(struct runtime *runtime, const struct engine_action *actio
         check_ready(runtime, action);
         break;
     case ACTION_REGISTER:
-        ask(runtime, runtime->control, CALL_REGISTER, action);
+        ask(runtime, THREAD_CONTROL, CALL_REGISTER, action);
         break;
     case ACTION_BEAT:
-        ask(runtime, runtime->control, CALL_BEAT, action);
+        ask(runtime, THREAD_CONTROL, CALL_BEAT, action);
         break;
     case ACTION_LOOK:
-        ask(runtime, runtime->control, CALL_LOOK, action);
+        ask(runtime, THREAD_CONTROL, CALL_LOOK, action);
         break;
     case ACTION_BATCH:
-        ask(runtime, runtime->work, CALL_BATCH, action);
+        ask(runtime, THREAD_WORK, CALL_BATCH, action);
         break;
     case ACTION_CLAIM:
-        ask(runtime, runtime->claims, CALL_CLAIM, action);
+        ask(runtime, THREAD_CLAIMS, CALL_CLAIM, action);
         break;
     case ACTION_REPORT:
-        ask(runtime, runtime->control, CALL_REPORT, action);
+        ask(runtime, THREAD_CONTROL, CALL_REPORT, action);
+        break;
+    case ACTION_JOBS_FINISH:
+        ask(runtime, THREAD_JOBS, CALL_JOBS_FINISH, action);
+        break;
+    case ACTION_JOBS_RENEW:
+        ask(runtime, THREAD_JOBS, CALL_JOBS_RENEW, action);
+        break;
+    case ACTION_JOBS_FREE:
+        ask(runtime, THREAD_JOBS, CALL_JOBS_FREE, action);
+        break;
+    case ACTION_SCHEDULES:
+        ask(runtime, THREAD_JOBS, CALL_SCHEDULES, action);
         break;
     case ACTION_WAIT_BEGIN:
-        ask(runtime, runtime->control, CALL_WAIT_BEGIN, action);
+        ask(runtime, THREAD_CONTROL, CALL_WAIT_BEGIN, action);
         break;
     case ACTION_WAIT_END:
-        ask(runtime, runtime->control, CALL_WAIT_END, action);
+        ask(runtime, THREAD_CONTROL, CALL_WAIT_END, action);
         break;
     case ACTION_DEREGISTER:
-        ask(runtime, runtime->control, CALL_DEREGISTER, action);
+        ask(runtime, THREAD_CONTROL, CALL_DEREGISTER, action);
         break;
     case ACTION_START:
         start(runtime, action);
@@ -159,6 +183,9 @@ static void carry_out(struct runtime *runtime, const struct engine_action *actio
         break;
     case ACTION_FREE_GRANT:
         call_release(&runtime->held, action->grant);
+        break;
+    case ACTION_FREE_RESULT:
+        arena_free(action->owner);
         break;
     case ACTION_TIMER:
         runtime->core_timer_ms = action->at_ms;

@@ -72,7 +72,8 @@ static void beaten(struct runtime *runtime, const struct call *call, struct engi
     if (call->status == PAWL_OK)
         handler_table_pause(runtime->config.handlers, &call->pauses);
     event->beat = &call->beat;
-    event->settled = call->has_settled ? &call->settled : NULL;
+    for (enum engine_channel channel = 0; channel < CHANNEL_COUNT; channel++)
+        event->settled[channel] = call->has_settled[channel] ? &call->settled[channel] : NULL;
     observe_clock(runtime->config.observer, call->status == PAWL_OK ? call->beat.now_ms : 0);
     event->peers = call->peers;
     event->peers_busy = call->peers_busy;
@@ -82,7 +83,7 @@ static void beaten(struct runtime *runtime, const struct call *call, struct engi
 }
 
 /* Trying again would only hide it: the worker ends and says what it is. */
-void runtime_damaged(struct runtime *runtime, const pawl_error *error) {
+static void damaged(struct runtime *runtime, const pawl_error *error) {
     log_failure(&runtime->config.log, LOG_LEVEL_ERROR, "database_damaged", error);
     runtime->exit_error = *error;
     runtime->exit_status = PAWL_DAMAGED;
@@ -93,7 +94,7 @@ void runtime_damaged(struct runtime *runtime, const pawl_error *error) {
 /* Takes an answer that the core need not hear of. */
 static bool answered_apart(struct runtime *runtime, struct call *call) {
     if (call->status == PAWL_DAMAGED) {
-        runtime_damaged(runtime, &call->error);
+        damaged(runtime, &call->error);
         return true;
     }
     switch (call->type) {
@@ -139,8 +140,6 @@ static void answered(struct runtime *runtime, struct call *call) {
     case CALL_LOOK:
         event.type = EVENT_LOOKED;
         event.look = &call->look;
-        if (call->status == PAWL_OK && call->look.evicted > 0)
-            runtime_jobs_wake(runtime); /* what the dead had in hand is ready */
         break;
     case CALL_BATCH:
     case CALL_CLAIM:
@@ -152,6 +151,30 @@ static void answered(struct runtime *runtime, struct call *call) {
             call_hold(&runtime->held, call);
             observe_clock(runtime->config.observer, call->result.now_ms);
         }
+        break;
+    case CALL_JOBS_FINISH:
+        event.type = EVENT_JOBS_FINISHED;
+        event.finish = &call->finished;
+        kept = call->status == PAWL_OK;
+        event.grant = kept ? call : NULL;
+        if (kept)
+            call_hold(&runtime->held, call);
+        else
+            log_failure(&runtime->config.log, call->status == PAWL_STALE ? LOG_LEVEL_INFO : LOG_LEVEL_WARN,
+                        "jobs_call_failed", &call->error);
+        break;
+    case CALL_JOBS_RENEW:
+        event.type = EVENT_JOBS_RENEWED;
+        event.renewed = &call->renewed;
+        break;
+    case CALL_JOBS_FREE:
+        event.type = EVENT_JOBS_FREE;
+        event.free_ms = call->free_ms;
+        break;
+    case CALL_SCHEDULES:
+        runtime_jobs_fired(runtime, call);
+        event.type = EVENT_SCHEDULES;
+        event.count = (size_t)call->fired.fired;
         break;
     case CALL_REPORT:
         event.type = EVENT_REPORTED;
@@ -172,10 +195,8 @@ static void answered(struct runtime *runtime, struct call *call) {
     }
     bool beat = call->type == CALL_BEAT && call->status == PAWL_OK; /* the step may free a batch */
     runtime_step(runtime, event);
-    if (beat) {
+    if (beat)
         runtime_ask_cancel(runtime, &call->pauses);
-        runtime_jobs_revive(runtime);
-    }
     if (!kept)
         call_free(call);
 }

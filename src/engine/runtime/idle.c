@@ -28,7 +28,7 @@ static bool quiet(const struct runtime *runtime) {
     const struct runtime_config *config = &runtime->config;
     bool messages = (config->engine.instance.kinds & KIND_BITS_ALL) != 0;
     return works(runtime) && (!messages || runtime->idle.messages) &&
-           (runtime->jobs == NULL || job_side_idle(runtime->jobs)) &&
+           (!runtime_serves_jobs(runtime) || engine_metrics(runtime->core).jobs.idle) &&
            (config->beside_busy == NULL || !config->beside_busy(config->beside));
 }
 
@@ -69,8 +69,7 @@ static bool wanted(const struct runtime *runtime) {
 }
 
 void runtime_idle_sync(struct runtime *runtime) {
-    if (runtime->jobs != NULL && runtime->idle.said != IDLE_BUSY &&
-        job_side_metrics(runtime->jobs).running > 0)
+    if (runtime->idle.said != IDLE_BUSY && engine_metrics(runtime->core).jobs.running > 0)
         runtime_idle_started(runtime);
     if (!wanted(runtime) || !quiet(runtime))
         return;

@@ -1,139 +1,152 @@
-/* The job side, as the worker's loop sees it: our instance and when to stop. */
-#include <unistd.h>
+/* What only jobs need of the runtime: the world that their handlers share, what fits them, and what is told.
+ */
+#include <inttypes.h>
+#include <string.h>
 
-#include "base/uuid.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "base/time/clock.h"
+#include "domain/pattern.h"
 #include "engine/runtime/runtime.h"
+#include "work/run/paces.h"
+#include "work/run/start.h"
 
-enum { REST_POLLS = 8 }; /* jobs rest longer than messages: the store says when the next is due */
-
-static void changed(void *self) {
-    struct runtime *runtime = self;
-    uint64_t one = 1;
-    ssize_t wrote = write(runtime->wake_fd, &one, sizeof(one));
-    (void)wrote; /* a full counter wakes as well */
+pawl_status runtime_jobs_open(struct runtime *runtime, pawl_error *err) {
+    const struct runtime_jobs *jobs = &runtime->config.jobs;
+    shared_store_init(&runtime->shared, &runtime->config.store);
+    runtime->world = (struct pipeline_world_of_worker){.tools = jobs->tools,
+                                                       .shared = &runtime->shared,
+                                                       .env = jobs->env,
+                                                       .env_count = jobs->env_count,
+                                                       .paces = run_paces_create(),
+                                                       .log = &runtime->config.log,
+                                                       .observer = runtime->config.observer};
+    if (jobs->tools != NULL)
+        tools_log(jobs->tools, &runtime->config.log);
+    return runtime->world.paces != NULL ? PAWL_OK : error_set(err, PAWL_NO_MEMORY, "jobs", "out of memory");
 }
 
-pawl_status runtime_jobs_start(struct runtime *runtime, pawl_error *err) {
-    struct job_side_config config = runtime->config.jobs;
-    if ((runtime->config.engine.instance.kinds & KIND_BIT_JOBS) == 0)
-        return PAWL_OK;
-    config.store = runtime->config.store;
-    config.handlers = runtime->config.handlers;
-    config.slots = runtime->config.engine.slots;
-    config.poll_ms = runtime->config.engine.poll_ms;
-    config.rest_ms = runtime->config.engine.quiet_poll_ms * REST_POLLS;
-    config.drain_ms = runtime->config.engine.drain_ms;
-    config.heartbeat_ms = runtime->config.engine.heartbeat_ms;
-    config.seed = runtime->config.engine.seed;
-    config.log = &runtime->config.log;
-    config.observer = runtime->config.observer;
-    config.changed = changed;
-    config.self = runtime;
-    struct job_side *jobs = NULL;
-    pawl_status status = job_side_create(&config, &jobs, err);
-    pthread_mutex_lock(&runtime->metrics_lock);
-    runtime->jobs = jobs;
-    pthread_mutex_unlock(&runtime->metrics_lock);
-    if (status == PAWL_OK)
-        status = job_side_start(runtime->jobs, err);
-    runtime->jobs_held = status == PAWL_OK;
-    engine_hold(runtime->core, runtime->jobs_held);
-    return status;
-}
-
-void runtime_jobs_stop(struct runtime *runtime) {
-    if (runtime->jobs != NULL)
-        job_side_stop(runtime->jobs, runtime->stops_seen > 1);
-}
-
-/* An instance whose lease expired, and that was not evicted, is alive again with its next beat: its id
- * stays, so nothing else would tell the job side. */
-void runtime_jobs_revive(struct runtime *runtime) {
-    pawl_uuid instance = engine_metrics(runtime->core).instance;
-    if (runtime->jobs != NULL && !uuid_is_nil(instance) && job_side_lost(runtime->jobs))
-        job_side_instance(runtime->jobs, instance);
-}
-
-void runtime_jobs_wake(struct runtime *runtime) {
-    if (runtime->jobs != NULL)
-        job_side_wake(runtime->jobs);
-}
-
-void runtime_jobs_sync(struct runtime *runtime) {
-    if (runtime->jobs == NULL)
+void runtime_jobs_close(struct runtime *runtime) {
+    if (runtime->world.shared == NULL)
         return;
-    pawl_error damage;
-    if (!runtime->exiting && job_side_damaged(runtime->jobs, &damage))
-        runtime_damaged(runtime, &damage);
-    pawl_uuid instance = engine_metrics(runtime->core).instance;
-    if (!uuid_equal(instance, runtime->jobs_instance)) {
-        runtime->jobs_instance = instance;
-        job_side_instance(runtime->jobs, instance);
-    }
-    bool busy = !job_side_idle(runtime->jobs);
-    if (busy != runtime->jobs_busy) {
-        runtime->jobs_busy = busy;
-        engine_jobs_busy(runtime->core, busy);
-        runtime_step(runtime, (struct engine_event){.type = EVENT_TICK});
-    }
-    if (engine_woken(runtime->core) != runtime->jobs_quiet) {
-        runtime->jobs_quiet = engine_woken(runtime->core);
-        job_side_quiet(runtime->jobs, runtime->jobs_quiet);
-    }
-    if (runtime->jobs_held && job_side_ended(runtime->jobs)) {
-        runtime->jobs_held = false;
-        engine_hold(runtime->core, false);
-        runtime_step(runtime, (struct engine_event){.type = EVENT_TICK});
-    }
+    shared_store_close(&runtime->shared);
+    run_paces_free(runtime->world.paces);
 }
 
-/* The metrics lock is held. */
-void runtime_jobs_metrics(struct runtime *runtime, pawl_job_metrics *out) {
-    if (runtime->jobs == NULL) {
-        *out = runtime->jobs_total;
-        return;
+bool runtime_serves_jobs(const struct runtime *runtime) {
+    return (runtime->config.engine.instance.kinds & KIND_BIT_JOBS) != 0;
+}
+
+/* What needs no handler: its document says what is called. */
+static bool is_own_type(pawl_str type) {
+    return str_equal_cstr(type, PIPELINE_JOB_TYPE) || str_equal_cstr(type, RUN_PAGE_TYPE) ||
+           str_equal_cstr(type, RUN_CONSOLIDATE_TYPE) || str_equal_cstr(type, RUN_PLAN_TYPE);
+}
+
+int runtime_jobs_match(struct runtime *runtime, const struct job *job) {
+    const struct handler_table *table = runtime->config.handlers;
+    if (!str_absent(job->task) || is_own_type(job->type))
+        return (int)table->count;
+    /* What only publishes messages cannot carry out a job. */
+    for (size_t i = 0; i < table->count; i++) {
+        const struct handler *handler = &table->handlers[i];
+        if (handler->kind != HANDLER_BATCH && handler->batch == NULL &&
+            pattern_matches(handler->pattern, job->type))
+            return (int)i;
     }
-    struct job_core_metrics now = job_side_metrics(runtime->jobs);
-    *out = (pawl_job_metrics){.processed = now.completed + now.failed + now.cancelled,
-                              .succeeded = now.completed,
-                              .failed = now.failed,
-                              .retried = now.retried,
-                              .dead = now.dead,
-                              .cancelled = now.cancelled,
-                              .processing_ms = now.processing_us / 1000,
-                              .leases_acquired = now.claimed,
-                              .leases_renewed = now.renewed,
-                              .leases_expired = now.fenced + now.stale,
-                              .errors = now.lost_calls,
-                              .running = now.running,
-                              .waiting = (int64_t)now.waiting};
+    int64_t now_ms = clock_boot_ms();
+    if (runtime->unmatched_ms == 0 || now_ms - runtime->unmatched_ms >= ENGINE_NO_HANDLER_MS) {
+        runtime->unmatched_ms = now_ms;
+        log_event(&runtime->config.log, LOG_LEVEL_WARN, "no_handler",
+                  "job=%" PRId64 " type=%.*s back_in_ms=%d", job->id, STR_ARG(job->type),
+                  ENGINE_NO_HANDLER_MS);
+    }
+    return -1;
+}
+
+/* Fills what a slot needs for jobs. */
+void runtime_jobs_bundle(struct runtime *runtime, struct bundle *bundle, const struct engine_run *run) {
+    bundle->world = &runtime->world;
+    bundle->instance = engine_metrics(runtime->core).instance;
+    bundle->deadline_ms = run->deadline_ms;
+    bundle->timeout_ms = run->timeout_ms;
+    bundle->claimed_ms = run->claimed_ms;
+    bundle->lease_ms = runtime->config.engine.job_lease_ms;
+    bundle->handle.asked = NULL;
+    bundle->progressed = false;
+    memcpy(bundle->jobs, run->jobs, run->count * sizeof(*run->jobs));
+}
+
+/* What the jobs of a slot have told since the last time. */
+void runtime_jobs_progress(struct runtime *runtime, struct bundle *bundle) {
+    struct engine_event events[ENGINE_BUNDLE_CALLS];
+    size_t count = 0;
+    pthread_mutex_lock(&runtime->pool->lock);
+    bool progressed = bundle->progressed;
+    bundle->progressed = false;
+    for (size_t i = 0; progressed && i < bundle->count; i++) {
+        if (i > 0 && bundle->progress[i].text == NULL)
+            continue;
+        events[count++] = (struct engine_event){.type = EVENT_PROGRESS,
+                                                .slot = bundle->slot,
+                                                .at = i,
+                                                .text = bundle->progress[i].text,
+                                                .text_len = bundle->progress[i].len};
+        bundle->progress[i].text = NULL;
+    }
+    pthread_mutex_unlock(&runtime->pool->lock);
+    for (size_t i = 0; i < count; i++)
+        runtime_step(runtime, events[i]);
+}
+
+void runtime_jobs_fired(struct runtime *runtime, const struct call *call) {
+    const struct schedule_duty_result *fired = &call->fired;
+    struct log *log = &runtime->config.log;
+    if (call->status != PAWL_OK && runtime->schedule_failures++ == 0)
+        log_failure(log, LOG_LEVEL_WARN, "schedules_failed", &call->error);
+    if (call->status == PAWL_OK)
+        runtime->schedule_failures = 0;
+    if (fired->fired > 0)
+        log_event(log, LOG_LEVEL_INFO, "schedules_fired", "jobs=%" PRId64, fired->fired);
+    if (fired->faulty > 0)
+        log_event(log, LOG_LEVEL_WARN, "schedules_faulty", "count=%" PRId64 " first=%s", fired->faulty,
+                  fired->fault);
+    if (fired->refused > 0)
+        log_event(log, LOG_LEVEL_WARN, "schedules_refused", "count=%" PRId64 " first=%s", fired->refused,
+                  fired->refusal);
+}
+
+pawl_job_metrics runtime_jobs_metrics(const struct engine_job_metrics *now) {
+    return (pawl_job_metrics){.processed = now->completed + now->failed + now->cancelled,
+                              .succeeded = now->completed,
+                              .failed = now->failed,
+                              .retried = now->retried,
+                              .dead = now->dead,
+                              .cancelled = now->cancelled,
+                              .processing_ms = now->processing_us / 1000,
+                              .leases_acquired = now->claimed,
+                              .leases_renewed = now->renewed,
+                              .leases_expired = now->fenced + now->stale,
+                              .errors = now->lost_calls,
+                              .running = now->running,
+                              .waiting = (int64_t)now->waiting};
 }
 
 /* The last thing a worker says of its jobs. */
-static void log_summary(struct runtime *runtime) {
-    const pawl_job_metrics *m = &runtime->jobs_total;
-    pawl_job_summary summary = pawl_job_metrics_summary(m);
+void runtime_jobs_summary(struct runtime *runtime) {
+    pawl_metrics metrics;
+    runtime_metrics(runtime, &metrics);
+    const pawl_job_metrics *jobs = &metrics.jobs;
+    pawl_job_summary summary = pawl_job_metrics_summary(jobs);
+    if (!runtime_serves_jobs(runtime))
+        return;
     log_event(&runtime->config.log, LOG_LEVEL_INFO, "jobs_stopped",
               "processed=%lld succeeded=%lld failed=%lld retried=%lld dead=%lld cancelled=%lld leases=%lld "
               "renewed=%lld "
               "expired=%lld errors=%lld success_rate=%.3f mean_ms=%.1f",
-              (long long)m->processed, (long long)m->succeeded, (long long)m->failed, (long long)m->retried,
-              (long long)m->dead, (long long)m->cancelled, (long long)m->leases_acquired,
-              (long long)m->leases_renewed, (long long)m->leases_expired, (long long)m->errors,
-              summary.success_rate, summary.mean_ms);
-}
-
-bool runtime_jobs_close(struct runtime *runtime, int64_t wait_ms) {
-    if (runtime->jobs == NULL)
-        return true;
-    if (!job_side_close(runtime->jobs, wait_ms))
-        return false;
-    struct job_side *ended = runtime->jobs;
-    pthread_mutex_lock(&runtime->metrics_lock);
-    runtime_jobs_metrics(runtime, &runtime->jobs_total);
-    runtime->jobs = NULL;
-    pthread_mutex_unlock(&runtime->metrics_lock);
-    job_side_free(ended);
-    log_summary(runtime);
-    return true;
+              (long long)jobs->processed, (long long)jobs->succeeded, (long long)jobs->failed,
+              (long long)jobs->retried, (long long)jobs->dead, (long long)jobs->cancelled,
+              (long long)jobs->leases_acquired, (long long)jobs->leases_renewed,
+              (long long)jobs->leases_expired, (long long)jobs->errors, summary.success_rate,
+              summary.mean_ms);
 }

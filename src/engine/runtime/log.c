@@ -79,7 +79,8 @@ static void log_life(struct runtime *runtime, const struct engine_action *action
                               : "the lease ends");
         break;
     case LOG_SETTLED:
-        log_event(log, LOG_LEVEL_WARN, "grants_settled", "messages=%" PRId64 " reason=%s", n[0],
+        log_event(log, LOG_LEVEL_WARN, "grants_settled", "%s=%" PRId64 " reason=%s",
+                  n[1] == CHANNEL_JOBS ? "jobs" : "messages", n[0],
                   "the store had granted them to this worker, which did not know; they are free again");
         break;
     case LOG_EPOCH:

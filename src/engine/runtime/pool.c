@@ -1,4 +1,4 @@
-/* Threads that run handlers which are C functions. */
+/* Threads that run bundles. */
 #include "engine/runtime/pool.h"
 
 #include <stdlib.h>
@@ -15,6 +15,10 @@ void bundle_clear(struct bundle *bundle) {
     for (size_t i = 0; i < bundle->count; i++) {
         free(bundle->errors[i]);
         bundle->errors[i] = NULL;
+    }
+    for (size_t i = 0; i < ENGINE_BUNDLE_CALLS; i++) {
+        free(bundle->progress[i].text);
+        bundle->progress[i].text = NULL;
     }
     bundle->count = 0;
 }
@@ -66,8 +70,11 @@ static void run_batch(struct bundle *bundle) {
 
 static void run_bundle(struct bundle *bundle) {
     int64_t began_us = clock_boot_us();
-    if (bundle->handler->batch != NULL) {
-        run_batch(bundle);
+    if (bundle->jobs[0] != NULL || bundle->handler->batch != NULL) {
+        if (bundle->jobs[0] != NULL)
+            job_bundle_run(bundle);
+        else
+            run_batch(bundle);
         bundle->elapsed_us = clock_boot_us() - began_us;
         return;
     }
@@ -138,6 +145,7 @@ pawl_status pool_open(struct pool *pool, int threads_max, int wake_fd, pawl_erro
 
 pawl_status pool_start(struct pool *pool, struct bundle *bundle, pawl_error *err) {
     bundle->next = NULL;
+    bundle->pool = pool;
     pthread_mutex_lock(&pool->lock);
     int queued = 1;
     for (struct bundle *other = pool->todo_head; other != NULL && queued <= pool->idle; other = other->next)

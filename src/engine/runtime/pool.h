@@ -1,4 +1,5 @@
-/* Threads that run handlers which are C functions, whole bundles at a time. */
+/* Threads that run what is no program of a message, whole bundles at a time: C functions, endpoints, brokers,
+ * and jobs. */
 #ifndef ENGINE_RUNTIME_POOL_H
 #define ENGINE_RUNTIME_POOL_H
 
@@ -9,22 +10,41 @@
 #include "handler/run_handle.h"
 #include "handler/table.h"
 #include "work/observe.h"
+#include "work/pipeline/run.h"
+
+struct pool;
 
 /* What one slot is given, and what came of it. The pool owns it from pool_start until it is in pool_take's
  * list. */
 struct bundle {
+    struct run_handle handle; /* first: functions get a pointer to it */
+    struct pool *pool;
     int slot;
-    const struct handler *handler;
-    struct observer *observer; /* NULL: nothing is noted */
+    const struct handler *handler; /* NULL: a pipeline, or what belongs to a run */
+    struct observer *observer;     /* NULL: nothing is noted */
     const struct item *items[ENGINE_BUNDLE_MAX];
     int groups[ENGINE_BUNDLE_MAX];
     size_t count;
     int64_t fence_ms;
-    struct run_handle handle;
     atomic_bool asked[ENGINE_BUNDLE_MAX]; /* by message: a person wants it to end */
     struct engine_outcome outcomes[ENGINE_BUNDLE_MAX];
     char *errors[ENGINE_BUNDLE_MAX]; /* owned; after the outcomes' texts */
     int64_t elapsed_us;
+    /* Jobs, when jobs[0] is not NULL. */
+    const struct job *jobs[ENGINE_BUNDLE_CALLS];
+    const struct pipeline_world_of_worker *world;
+    pawl_uuid instance;
+    int64_t deadline_ms, timeout_ms, claimed_ms, lease_ms;
+    size_t at;             /* the one that runs now */
+    bool refused_progress; /* of that one, in this attempt */
+    struct job_result_in results[ENGINE_BUNDLE_CALLS];
+    bool running; /* the loop's own: given to the pool, and not taken back yet */
+    /* Shared under the pool's lock. */
+    bool progressed;
+    struct {
+        char *text; /* owned; the last one told, not yet passed on */
+        size_t len;
+    } progress[ENGINE_BUNDLE_CALLS];
     struct bundle *next;
 };
 
@@ -51,5 +71,8 @@ PAWL_MUSTCHECK pawl_status pool_start(struct pool *pool, struct bundle *bundle, 
 
 /* Everything that has ended since the last call, as a list. */
 struct bundle *pool_take(struct pool *pool);
+
+/* job_run.c: runs jobs, in the calling thread. */
+void job_bundle_run(struct bundle *bundle);
 
 #endif

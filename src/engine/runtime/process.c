@@ -152,7 +152,7 @@ static void tell(struct runtime *runtime, const struct start_failure *row) {
 void runtime_process_trouble(struct runtime *runtime) {
     const struct runtime_config *config = &runtime->config;
     struct start_failure row;
-    int64_t until_ms = 0;
+    int64_t until_ms[CHANNEL_COUNT] = {0};
     int open = 0;
     for (size_t i = 0; i <= config->launcher_count; i++) {
         struct start_failures *failures =
@@ -161,18 +161,22 @@ void runtime_process_trouble(struct runtime *runtime) {
         bool program = only != NULL && only->kind == HANDLER_PROCESS;
         open += atomic_load_explicit(&failures->open, memory_order_relaxed);
         int64_t this_ms = start_failures_until_ms(failures, program ? only->argv[0] : NULL);
-        until_ms = this_ms > until_ms ? this_ms : until_ms;
+        if (this_ms > until_ms[CHANNEL_MESSAGES])
+            until_ms[CHANNEL_MESSAGES] = this_ms;
         while ((open > 0 || runtime->troubled) && start_failures_changed(failures, &row))
             tell(runtime, &row);
     }
-    if (runtime->troubled == (open > 0) && runtime->trouble_until_ms == until_ms)
+    if (config->jobs.tools != NULL) /* a job that needs no program of a handler may go on */
+        until_ms[CHANNEL_JOBS] =
+            start_failures_until_ms(launcher_failures(tools_launcher(config->jobs.tools)), NULL);
+    if (runtime->troubled == (open > 0) && memcmp(runtime->trouble_until_ms, until_ms, sizeof(until_ms)) == 0)
         return;
     runtime->troubled = open > 0;
-    runtime->trouble_until_ms = until_ms;
+    memcpy(runtime->trouble_until_ms, until_ms, sizeof(until_ms));
+    struct engine_event event = {.type = EVENT_TROUBLE, .troubled = runtime->troubled};
+    memcpy(event.trouble_until_ms, until_ms, sizeof(until_ms));
     if (!runtime->exiting)
-        runtime_step(runtime, (struct engine_event){.type = EVENT_TROUBLE,
-                                                    .troubled = runtime->troubled,
-                                                    .trouble_until_ms = until_ms});
+        runtime_step(runtime, event);
 }
 
 void runtime_process_event(struct runtime *runtime, enum runtime_fd type, int slot) {

@@ -21,8 +21,10 @@
 enum { TICK_MS = 200, LEFT_MS = 20, LEAVE_MS = 2000, EVENTS_MAX = 64 };
 
 static int match(void *self, const struct item *item, pawl_str *paused) {
-    return handler_table_match_item(self, item, paused);
+    return handler_table_match_item(((struct runtime *)self)->config.handlers, item, paused);
 }
+
+static int match_job(void *self, const struct job *job) { return runtime_jobs_match(self, job); }
 
 static bool watch(struct runtime *runtime, int fd, enum runtime_fd type) {
     struct epoll_event event = {.events = EPOLLIN, .data.u64 = (uint64_t)type << 32};
@@ -59,24 +61,32 @@ static pawl_status make_rules(struct runtime *runtime, pawl_error *err) {
             .retry_exact = handler->retry_exact,
         };
     }
+    /* The last is of jobs that need no handler. */
+    struct handler_backoff backoff = handler_table_backoff(table);
+    runtime->rules[table->count] = (struct engine_handler){.timeout_ms = runtime->config.jobs.timeout_ms,
+                                                           .retry_base_ms = backoff.base_ms,
+                                                           .retry_max_ms = backoff.max_ms,
+                                                           .retry_exact = table->defaults.retry_exact};
     runtime->config.engine.handlers = runtime->rules;
-    runtime->config.engine.handler_count = table->count;
+    runtime->config.engine.handler_count = table->count + 1;
     runtime->config.engine.match = match;
-    runtime->config.engine.match_self = runtime->config.handlers;
+    runtime->config.engine.match_job = match_job;
+    runtime->config.engine.match_self = runtime;
     return PAWL_OK;
 }
 
 static pawl_status open_threads(struct runtime *runtime, pawl_error *err) {
-    struct store_thread *threads[] = {runtime->work, runtime->control, runtime->claims};
-    for (size_t i = 0; i < 3; i++) {
-        threads[i]->wake_fd = runtime->wake_fd;
-        threads[i]->config = runtime->config.store;
-        threads[i]->observer = runtime->config.observer;
-        threads[i]->log = &runtime->config.log;
+    for (int i = 0; i < THREAD_COUNT; i++) {
+        runtime->threads[i]->wake_fd = runtime->wake_fd;
+        runtime->threads[i]->config = runtime->config.store;
+        runtime->threads[i]->observer = runtime->config.observer;
+        runtime->threads[i]->log = &runtime->config.log;
     }
-    runtime->control->early = true; /* it registers as soon as the other has seen that the store is there */
-    runtime->work->ready = runtime->config.ready;
-    runtime->work->ready_self = runtime->config.self;
+    /* It registers as soon as the other has seen that the store is there. The rest connect when they are
+     * first needed. */
+    runtime->threads[THREAD_CONTROL]->early = true;
+    runtime->threads[THREAD_WORK]->ready = runtime->config.ready;
+    runtime->threads[THREAD_WORK]->ready_self = runtime->config.self;
     return pool_open(runtime->pool, runtime->config.engine.slots, runtime->wake_fd, err);
 }
 
@@ -93,9 +103,11 @@ pawl_status runtime_create(const struct runtime_config *config, struct runtime *
     pthread_mutex_init(&runtime->metrics_lock, NULL);
     size_t slots = (size_t)config->engine.slots;
     runtime->pool = calloc(1, sizeof(*runtime->pool));
-    runtime->work = calloc(1, sizeof(*runtime->work));
-    runtime->control = calloc(1, sizeof(*runtime->control));
-    runtime->claims = calloc(1, sizeof(*runtime->claims));
+    bool threads = true;
+    for (int i = 0; i < THREAD_COUNT; i++) {
+        runtime->threads[i] = calloc(1, sizeof(**runtime->threads));
+        threads = threads && runtime->threads[i] != NULL;
+    }
     runtime->bundles = calloc(slots, sizeof(*runtime->bundles));
     runtime->processes = calloc(slots, sizeof(*runtime->processes));
     runtime->process_timeouts_ms = calloc(slots, sizeof(*runtime->process_timeouts_ms));
@@ -103,8 +115,7 @@ pawl_status runtime_create(const struct runtime_config *config, struct runtime *
     runtime->failed_slots = calloc(slots, sizeof(*runtime->failed_slots));
     runtime->failed_waits_ms = calloc(slots, sizeof(*runtime->failed_waits_ms));
     pawl_status status = PAWL_OK;
-    if (runtime->pool == NULL || runtime->work == NULL || runtime->control == NULL ||
-        runtime->claims == NULL || runtime->bundles == NULL || runtime->processes == NULL ||
+    if (runtime->pool == NULL || !threads || runtime->bundles == NULL || runtime->processes == NULL ||
         runtime->observed == NULL || runtime->process_timeouts_ms == NULL || runtime->failed_slots == NULL ||
         runtime->failed_waits_ms == NULL)
         status = error_set(err, PAWL_NO_MEMORY, "worker", "out of memory");
@@ -122,6 +133,8 @@ pawl_status runtime_create(const struct runtime_config *config, struct runtime *
         status = open_fds(runtime, err);
     if (status == PAWL_OK)
         status = open_threads(runtime, err);
+    if (status == PAWL_OK)
+        status = runtime_jobs_open(runtime, err);
     if (status == PAWL_OK) {
         runtime->core = engine_core_create(&runtime->config.engine);
         if (runtime->core == NULL)
@@ -145,7 +158,6 @@ void runtime_stop(struct runtime *runtime) {
 void runtime_metrics(struct runtime *runtime, pawl_metrics *metrics) {
     pthread_mutex_lock(&runtime->metrics_lock);
     *metrics = runtime->metrics;
-    runtime_jobs_metrics(runtime, &metrics->jobs);
     pthread_mutex_unlock(&runtime->metrics_lock);
 }
 
@@ -169,6 +181,7 @@ static void publish_metrics(struct runtime *runtime) {
         .pending_completions = now.pending_completions,
         .pending_failures = now.pending_failures,
         .heartbeats = now.heartbeats,
+        .jobs = runtime_jobs_metrics(&now.jobs),
     };
     snprintf(metrics.state, sizeof(metrics.state), "%s", engine_state_name(now.state));
     uuid_format(now.instance, metrics.instance);
@@ -183,9 +196,20 @@ int64_t runtime_done(struct runtime *runtime) {
     return metrics.completed + metrics.failed + metrics.jobs.processed;
 }
 
+/* Before the core's time: what is told goes with the renewal that is due now. */
+static void take_progress(struct runtime *runtime) {
+    for (int i = 0; i < runtime->config.engine.slots; i++) {
+        struct bundle *bundle = &runtime->bundles[i];
+        if (bundle->running && bundle->jobs[0] != NULL)
+            runtime_jobs_progress(runtime, bundle);
+    }
+}
+
 static void take_bundles(struct runtime *runtime) {
     for (struct bundle *bundle = pool_take(runtime->pool); bundle != NULL;) {
         struct bundle *next = bundle->next;
+        if (bundle->jobs[0] != NULL)
+            runtime_jobs_progress(runtime, bundle); /* what was told before an end counts */
         /* The step may give the slot, and with it the bundle, new work: its results move out first. */
         struct bundle *ended = &runtime->ended;
         ended->slot = bundle->slot;
@@ -193,9 +217,14 @@ static void take_bundles(struct runtime *runtime) {
         memcpy(ended->outcomes, bundle->outcomes, bundle->count * sizeof(*bundle->outcomes));
         memcpy(ended->errors, bundle->errors, bundle->count * sizeof(*bundle->errors));
         memset(bundle->errors, 0, bundle->count * sizeof(*bundle->errors));
+        bool jobs = bundle->jobs[0] != NULL;
+        if (jobs)
+            memcpy(ended->results, bundle->results, bundle->count * sizeof(*bundle->results));
+        bundle->running = false;
         struct engine_event event = {.type = EVENT_FINISHED,
                                      .slot = ended->slot,
-                                     .outcomes = ended->outcomes,
+                                     .outcomes = jobs ? NULL : ended->outcomes,
+                                     .results = jobs ? ended->results : NULL,
                                      .count = ended->count,
                                      .elapsed_us = bundle->elapsed_us};
         runtime_step(runtime, event);
@@ -274,7 +303,6 @@ static void tick(struct runtime *runtime) {
     while (runtime->stops_seen < atomic_load(&runtime->stops) && !runtime->exiting) {
         runtime->stops_seen++;
         runtime_step(runtime, (struct engine_event){.type = EVENT_STOP});
-        runtime_jobs_stop(runtime);
     }
     if (now_ms >= runtime->core_timer_ms && !runtime->exiting)
         runtime_step(runtime, (struct engine_event){.type = EVENT_TICK});
@@ -300,6 +328,7 @@ static void loop(struct runtime *runtime) {
             runtime->forced = true;
             return;
         }
+        take_progress(runtime);
         /* Time first: a worker that was stopped for a while fences itself before it looks at late results. */
         if (clock_boot_ms() >= runtime->core_timer_ms)
             runtime_step(runtime, (struct engine_event){.type = EVENT_TICK});
@@ -307,11 +336,9 @@ static void loop(struct runtime *runtime) {
             take_event(runtime, events[i].data.u64);
         take_bundles(runtime);
         runtime_process_trouble(runtime);
-        runtime_take_answers(runtime, runtime->control);
-        runtime_take_answers(runtime, runtime->work);
-        runtime_take_answers(runtime, runtime->claims);
+        for (int i = 0; i < THREAD_COUNT; i++)
+            runtime_take_answers(runtime, runtime->threads[i]);
         tick(runtime);
-        runtime_jobs_sync(runtime);
         runtime_idle_sync(runtime);
     }
 }
@@ -331,51 +358,40 @@ static pawl_status own_process(struct runtime *runtime, sigset_t *before, pawl_e
  * leak. */
 static void close_threads(struct runtime *runtime) {
     int64_t wait_ms = runtime->forced ? LEAVE_MS / 4 : LEAVE_MS;
-    if (!runtime_jobs_close(runtime, wait_ms)) {
-        log_event(&runtime->config.log, LOG_LEVEL_ERROR, "handler_left_behind", "reason=%s",
-                  "a job has not returned");
-        runtime->jobs = NULL;
-        runtime->left_behind = true;
+    for (int i = 0; i < runtime->config.engine.slots; i++) {
+        if (runtime->bundles[i].running && stop_read(&runtime->bundles[i].handle.cancel) == STOP_NONE)
+            stop_set(&runtime->bundles[i].handle.cancel, STOP_LEAVING);
     }
     if (!pool_close(runtime->pool, wait_ms)) {
         log_event(&runtime->config.log, LOG_LEVEL_ERROR, "handler_left_behind", "reason=%s",
-                  "a function has not returned");
+                  "a function or a job has not returned");
         runtime->pool = NULL;
         runtime->bundles = NULL;
         runtime->left_behind = true;
     }
-    if (!store_thread_close(runtime->work, wait_ms))
-        runtime->work = NULL;
-    if (!store_thread_close(runtime->control, wait_ms))
-        runtime->control = NULL;
-    if (!store_thread_close(runtime->claims, wait_ms))
-        runtime->claims = NULL;
-    if (runtime->work == NULL || runtime->control == NULL || runtime->claims == NULL)
+    for (int i = 0; i < THREAD_COUNT; i++) {
+        if (store_thread_close(runtime->threads[i], wait_ms))
+            continue;
+        runtime->threads[i] = NULL;
         runtime->left_behind = true;
+    }
 }
 
 pawl_status runtime_run(struct runtime *runtime, bool *forced, pawl_error *err) {
     sigset_t before;
     sigemptyset(&before);
     pawl_status status = runtime->config.own_process ? own_process(runtime, &before, err) : PAWL_OK;
-    if (status == PAWL_OK)
-        status = store_thread_open(runtime->work, err);
-    if (status == PAWL_OK)
-        status = store_thread_open(runtime->control, err);
-    if (status == PAWL_OK)
-        status = store_thread_open(runtime->claims, err);
-    if (status == PAWL_OK)
-        status = runtime_jobs_start(runtime, err);
+    for (int i = 0; status == PAWL_OK && i < THREAD_COUNT; i++)
+        status = store_thread_open(runtime->threads[i], err);
     if (status != PAWL_OK)
         goto done;
     loop(runtime);
     runtime_process_end_all(runtime);
     store_waker_close(runtime->waker);
     runtime->waker = NULL;
-    if (runtime->jobs != NULL && job_side_metrics(runtime->jobs).cut_off > 0)
-        runtime->forced = true;
     close_threads(runtime);
     publish_metrics(runtime);
+    runtime_jobs_summary(runtime);
     *forced = runtime->forced;
     status = runtime->exit_status;
     if (status != PAWL_OK && err != NULL)
@@ -399,8 +415,9 @@ void runtime_free(struct runtime *runtime) {
         runtime->pool = NULL;
     /* What an abandoned thread still uses is not ours to free: its wake-up, its batch, its bundles.
      */
-    bool clean = runtime->pool != NULL && runtime->work != NULL && runtime->control != NULL &&
-                 runtime->claims != NULL;
+    bool clean = runtime->pool != NULL;
+    for (int i = 0; i < THREAD_COUNT; i++)
+        clean = clean && runtime->threads[i] != NULL;
     if (clean) {
         engine_core_free(runtime->core);
         while (runtime->held != NULL)
@@ -411,11 +428,11 @@ void runtime_free(struct runtime *runtime) {
         close_fd(runtime->wake_fd);
         engine_actions_free(&runtime->actions);
         free(runtime->rules);
+        runtime_jobs_close(runtime);
     }
     free(runtime->pool);
-    free(runtime->work);
-    free(runtime->control);
-    free(runtime->claims);
+    for (int i = 0; i < THREAD_COUNT; i++)
+        free(runtime->threads[i]);
     free(runtime->processes);
     free(runtime->process_timeouts_ms);
     launcher_free(runtime->launcher);

@@ -4,21 +4,32 @@
 
 #include "base/log.h"
 #include "engine/core/core.h"
-#include "engine/jobs/job_side.h"
 #include "engine/runtime/pool.h"
 #include "engine/runtime/store_thread.h"
 #include "handler/table.h"
+#include "handler/tools/tools.h"
 #include "process/orphan.h"
 #include "process/process.h"
 
 enum { RUNTIME_LAUNCHERS_MAX = 4 };
+
+/* What jobs need besides what all work needs; borrowed, as all texts are. */
+struct runtime_jobs {
+    struct tools *tools;
+    const char *const *env; /* names that ${env.NAME} of pipelines may use */
+    size_t env_count;
+    int64_t timeout_ms; /* of one execution of a pipeline; 0 = none */
+};
+
+/* Each has a store handle of its own, so that none waits for another. */
+enum runtime_thread { THREAD_CONTROL = 0, THREAD_WORK, THREAD_CLAIMS, THREAD_JOBS, THREAD_COUNT };
 
 /* What a worker is made of; texts are borrowed for as long as the runtime lives. */
 struct runtime_config {
     struct engine_config engine; /* handlers, match and seed are filled in by the runtime */
     struct store_config store;
     struct handler_table *handlers;
-    struct job_side_config jobs; /* tools, env, queue, batch, lease and timeout; the rest is filled in */
+    struct runtime_jobs jobs;
     struct launcher *launchers[RUNTIME_LAUNCHERS_MAX]; /* other starters of programs besides the runtime */
     size_t launcher_count;
     int64_t cleanup_ms;        /* between two rounds of housekeeping */
@@ -48,9 +59,11 @@ struct runtime {
     struct engine_actions actions;
     struct engine_handler *rules;
     struct pool *pool; /* separate, because a stuck thread may keep them */
-    struct store_thread *work;
-    struct store_thread *control;
-    struct store_thread *claims;  /* beside work, under load; connects when it is first needed */
+    struct store_thread *threads[THREAD_COUNT];
+    struct shared_store shared;            /* of the running jobs */
+    struct pipeline_world_of_worker world; /* likewise */
+    int64_t unmatched_ms;                  /* when it was last told that nothing here fits a job */
+    int schedule_failures;
     struct bundle *bundles;       /* by slot */
     struct launcher *launcher;    /* of the programs of messages */
     struct process *processes;    /* by slot */
@@ -60,7 +73,7 @@ struct runtime {
     int live_processes;
     bool ran_programs;
     bool troubled; /* a program cannot be started */
-    int64_t trouble_until_ms;
+    int64_t trouble_until_ms[CHANNEL_COUNT];
     struct orphan_others others; /* children of this process that are not ours */
     int64_t core_timer_ms, sweep_ms, tick_ms, maintain_ms;
     unsigned left_kinds;      /* not claimed for now */
@@ -74,10 +87,7 @@ struct runtime {
     struct call *held;   /* batches whose memory the core still uses */
     struct store_waker *waker;
     enum { WAKER_CLOSED = 0, WAKER_OPENING, WAKER_TESTING, WAKER_WORKS } waker_state;
-    int64_t waker_due_ms;  /* when closed: open it; when tested: it has failed */
-    struct job_side *jobs; /* NULL = this worker takes no jobs */
-    pawl_uuid jobs_instance;
-    bool jobs_held, jobs_quiet, jobs_busy;
+    int64_t waker_due_ms; /* when closed: open it; when tested: it has failed */
     struct {
         bool messages;                                       /* the core has nothing, and finds nothing */
         enum { IDLE_UNSAID = 0, IDLE_BUSY, IDLE_IDLE } said; /* what the user was told last */
@@ -86,7 +96,6 @@ struct runtime {
         int unanswered;          /* questions: only the answer to the last one counts */
         struct work_left left;
     } idle;
-    pawl_job_metrics jobs_total; /* when they have ended; the metrics lock guards it and `jobs` */
     bool exiting, forced;
     bool left_behind; /* a thread has not returned and goes on with what it uses */
     pawl_status exit_status;
@@ -133,14 +142,15 @@ void runtime_waker_tick(struct runtime *runtime, int64_t now_ms);
 void runtime_waker_close(struct runtime *runtime, int64_t retry_ms);
 
 /* runtime_jobs.c */
-PAWL_MUSTCHECK pawl_status runtime_jobs_start(struct runtime *runtime, pawl_error *err);
-void runtime_jobs_stop(struct runtime *runtime);
-void runtime_damaged(struct runtime *runtime, const pawl_error *error); /* runtime_answers.c */
-void runtime_jobs_revive(struct runtime *runtime);
-void runtime_jobs_wake(struct runtime *runtime);
-void runtime_jobs_sync(struct runtime *runtime);                           /* once per turn of the loop */
-void runtime_jobs_metrics(struct runtime *runtime, pawl_job_metrics *out); /* the metrics lock is held */
-PAWL_MUSTCHECK bool runtime_jobs_close(struct runtime *runtime, int64_t wait_ms);
+PAWL_MUSTCHECK pawl_status runtime_jobs_open(struct runtime *runtime, pawl_error *err);
+void runtime_jobs_close(struct runtime *runtime);
+bool runtime_serves_jobs(const struct runtime *runtime);
+int runtime_jobs_match(struct runtime *runtime, const struct job *job);
+void runtime_jobs_bundle(struct runtime *runtime, struct bundle *bundle, const struct engine_run *run);
+void runtime_jobs_progress(struct runtime *runtime, struct bundle *bundle);
+void runtime_jobs_fired(struct runtime *runtime, const struct call *call);
+pawl_job_metrics runtime_jobs_metrics(const struct engine_job_metrics *now);
+void runtime_jobs_summary(struct runtime *runtime);
 
 /* runtime_idle.c */
 void runtime_idle_started(struct runtime *runtime);                         /* there is work */

@@ -130,13 +130,14 @@ static void pass_on(struct store_thread *thread, pawl_status beat) {
 
 /* A beat of a worker that has registered again meanwhile says nothing about the new instance. The beat itself
  * has been committed: what could not be compared is compared with the next, and the lease counts. */
-static pawl_status settle(struct store_thread *thread, struct call *call) {
+static pawl_status settle(struct store_thread *thread, struct call *call, enum engine_channel channel) {
     pawl_error err = {0};
-    if (call->known == NULL || !uuid_equal(call->known->instance, thread->instance))
+    const struct grants_settle *known = call->known[channel];
+    if (thread->store == NULL || known == NULL || !uuid_equal(known->instance, thread->instance))
         return PAWL_OK;
     pawl_status status =
-        thread->store->ops->core.grants_settle(thread->store, call->known, &call->settled, &err);
-    call->has_settled = status == PAWL_OK;
+        thread->store->ops->core.grants_settle(thread->store, known, &call->settled[channel], &err);
+    call->has_settled[channel] = status == PAWL_OK;
     if (status == PAWL_STALE || status == PAWL_DAMAGED) {
         call->error = err;
         return status;
@@ -157,7 +158,9 @@ static pawl_status run_beat(struct store_thread *thread, struct call *call) {
     pass_on(thread, status);
     if (status == PAWL_OK)
         status = count_peers(thread, call);
-    return status == PAWL_OK ? settle(thread, call) : status;
+    for (enum engine_channel channel = 0; status == PAWL_OK && channel < CHANNEL_COUNT; channel++)
+        status = settle(thread, call, channel);
+    return status;
 }
 
 /* How long asking for work takes. A batch that asks for none says nothing about it. */
@@ -174,6 +177,16 @@ static pawl_status run_batch(struct store_thread *thread, struct call *call) {
     if (asked)
         observe_claim(thread->observer, ROLLUP_MESSAGES, clock_boot_us() - began_us, status == PAWL_OK,
                       claimed);
+    return status;
+}
+
+static pawl_status run_jobs_finish(struct store_thread *thread, struct call *call) {
+    int64_t began_us = clock_boot_us();
+    pawl_status status = thread->store->ops->jobs->finish(thread->store, call->finish, call->arena,
+                                                          &call->finished, &call->error);
+    if (call->finish->claim.max > 0)
+        observe_claim(thread->observer, ROLLUP_JOB, clock_boot_us() - began_us, status == PAWL_OK,
+                      status == PAWL_OK ? call->finished.jobs.count : 0);
     return status;
 }
 
@@ -245,8 +258,8 @@ void store_call_run(struct store_thread *thread, struct call *call) {
         call->status = ops->peers_look(thread->store, thread->instance, &call->look, &call->error);
         break;
     case CALL_LEFT:
-        call->status = store_left(thread->store, call->instance.kinds, str_from(call->queue), call->arena,
-                                  &call->left, &call->error);
+        call->status = store_left(thread->store, call->instance.kinds, call->queue, call->arena, &call->left,
+                                  &call->error);
         break;
     case CALL_MAINTAIN:
         call->status = run_maintain(thread, call);
@@ -257,6 +270,19 @@ void store_call_run(struct store_thread *thread, struct call *call) {
         break;
     case CALL_REPORT:
         call->status = run_report(thread, call);
+        break;
+    case CALL_JOBS_FINISH:
+        call->status = run_jobs_finish(thread, call);
+        break;
+    case CALL_JOBS_RENEW:
+        call->status = thread->store->ops->jobs->renew(thread->store, call->renew, call->arena,
+                                                       &call->renewed, &call->error);
+        break;
+    case CALL_JOBS_FREE:
+        call->status = schedule_free_ms(thread->store, call->rest_ms, &call->free_ms, &call->error);
+        break;
+    case CALL_SCHEDULES:
+        call->status = schedule_duty(thread->store, &call->fired, &call->error);
         break;
     case CALL_WAIT_BEGIN:
         call->status =

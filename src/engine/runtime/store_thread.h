@@ -8,6 +8,7 @@
 #include "engine/core/core.h"
 #include "store/store.h"
 #include "work/observe.h"
+#include "work/schedule_duty.h"
 
 enum call_type {
     CALL_READY,
@@ -19,6 +20,10 @@ enum call_type {
     CALL_BATCH,
     CALL_CLAIM,
     CALL_REPORT,
+    CALL_JOBS_FINISH,
+    CALL_JOBS_RENEW,
+    CALL_JOBS_FREE,
+    CALL_SCHEDULES,
     CALL_DEREGISTER,
     CALL_WAIT_BEGIN,
     CALL_WAIT_END,
@@ -35,9 +40,12 @@ struct call {
     const struct work_batch *batch; /* stays as it is until the answer is taken */
     struct instance_new instance;
     struct engine_report report;
-    pawl_uuid message;                 /* cancel_end */
-    int64_t processed;                 /* beat */
-    const struct grants_settle *known; /* beat; stays as it is until the answer is taken */
+    pawl_uuid message;                                /* cancel_end */
+    int64_t processed;                                /* beat */
+    const struct grants_settle *known[CHANNEL_COUNT]; /* beat; stay as they are until the answer is taken */
+    const struct jobs_finish *finish;                 /* likewise */
+    const struct jobs_renew *renew;
+    int64_t rest_ms; /* jobs_free: the longest */
     /* out */
     pawl_status status;
     pawl_error error;
@@ -48,10 +56,14 @@ struct call {
     bool many_writers;            /* register */
     struct durability durability; /* register; in the arena */
     struct beat_result beat;
-    struct grants_settled settled;
-    bool has_settled;
+    struct grants_settled settled[CHANNEL_COUNT];
+    bool has_settled[CHANNEL_COUNT];
+    struct finish_result finished;
+    struct renew_result renewed;
+    int64_t free_ms; /* jobs_free */
+    struct schedule_duty_result fired;
     struct peers_look look;
-    const char *queue;        /* left: in; NULL = any */
+    pawl_str queue;           /* left: in; absent = any */
     struct work_left left;    /* left: out */
     struct pause_rows pauses; /* beat and register; in the arena */
     int peers;

@@ -4,8 +4,24 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "sim/kinds/jobs_int.h"
 #include "sim/world/alloc.h"
+#include "sim/world/world.h"
+
+enum page_phase { PAGE_IDLE, PAGE_BEGINNING, PAGE_FETCHING, PAGE_COMMITTING };
+
+struct job_slot {
+    bool busy, in_job, interrupted;
+    enum stop_reason cancelled;
+    uint64_t number; /* of the occasion it waits for */
+    size_t count, at;
+    const struct job *jobs[ENGINE_BUNDLE_MAX];
+    struct job_result_in results[ENGINE_BUNDLE_MAX];
+    int64_t fence_ms, began_ms;
+    int run;
+    enum page_phase page; /* of a job that is one */
+    int64_t offset;
+    pawl_uuid instance;
+};
 
 struct job_slot *job_slots_new(int count) {
     return sim_alloc((size_t)count * sizeof(struct job_slot));
@@ -28,21 +44,30 @@ static void wait_for(struct world *world, int index, struct job_slot *slot, int6
                                  .then = go_on});
 }
 
-void job_slot_start(struct world *world, int index, const struct job_action *action) {
-    struct job_slot *slot = &world->workers[index].jobs->slots[action->slot];
+bool job_slot_start(struct world *world, int index, const struct engine_action *action) {
+    struct worker *worker = &world->workers[index];
+    struct job_slot *slot = &worker->job_slots[action->slot];
+    const struct engine_run *run = &action->run;
+    if (world_strikes(world, FAULT_UNSTARTED)) {
+        world_fault(world, FAULT_UNSTARTED);
+        world_note(world, "died unstarted", index, action->slot, 0);
+        return false;
+    }
+    worker->slots[action->slot].busy = false;
     *slot = (struct job_slot){.busy = true,
-                              .count = action->count,
-                              .fence_ms = action->fence_ms,
-                              .instance = world->workers[index].jobs->instance,
-                              .began_ms = worker_boot_ms(&world->workers[index], world->now_ms)};
-    memcpy(slot->jobs, action->jobs, action->count * sizeof(*action->jobs));
-    for (size_t i = 0; i < action->count; i++)
+                              .count = run->count,
+                              .fence_ms = run->fence_ms,
+                              .instance = engine_metrics(worker->core).instance,
+                              .began_ms = worker_boot_ms(worker, world->now_ms)};
+    memcpy(slot->jobs, run->jobs, run->count * sizeof(*run->jobs));
+    for (size_t i = 0; i < run->count; i++)
         slot->results[i] = (struct job_result_in){.end = JOB_END_NOT_RUN};
     wait_for(world, index, slot, rng_range(&world->rng, 0, 2));
+    return true;
 }
 
 void job_slot_cancel(struct world *world, int index, int number, int reason) {
-    struct job_slot *slot = &world->workers[index].jobs->slots[number];
+    struct job_slot *slot = &world->workers[index].job_slots[number];
     world_note(world, "job cancel", index, number, reason);
     slot->cancelled = (enum stop_reason)reason;
     if (!slot->in_job || slot->page == PAGE_BEGINNING || slot->page == PAGE_COMMITTING)
@@ -80,10 +105,9 @@ static struct job_result_in result_of(struct world *world, struct sim_job *job) 
 }
 
 static struct sim_page page_of(struct world *world, int index, const struct job_slot *slot) {
-    const struct job_worker *side = world->workers[index].jobs;
     return (struct sim_page){.job = slot->jobs[slot->at],
                              .instance = slot->instance,
-                             .slot = (int)(slot - side->slots),
+                             .slot = (int)(slot - world->workers[index].job_slots),
                              .number = slot->number,
                              .offset = slot->offset};
 }
@@ -99,7 +123,7 @@ static void page_ended(struct world *world, int index, struct job_slot *slot, en
 }
 
 void job_slot_page(struct world *world, int index, int number, uint64_t occasion, int end, int64_t offset) {
-    struct job_slot *slot = &world->workers[index].jobs->slots[number];
+    struct job_slot *slot = &world->workers[index].job_slots[number];
     if (!slot->busy || slot->number != occasion || slot->page == PAGE_IDLE)
         return;
     struct sim_job *row = sim_job(world, slot->jobs[slot->at]->id);
@@ -178,7 +202,7 @@ static void job_begins(struct world *world, int index, struct job_slot *slot) {
 static void go_on(struct world *world, const struct occasion *occasion) {
     int index = occasion->worker, at = 0;
     struct worker *worker = &world->workers[index];
-    struct job_slot *slots = worker->jobs->slots;
+    struct job_slot *slots = worker->job_slots;
     while (at < world->swarm.slots && (!slots[at].busy || slots[at].number != occasion->number))
         at++;
     if (at == world->swarm.slots)
@@ -203,15 +227,21 @@ static void go_on(struct world *world, const struct occasion *occasion) {
         worker_kill(world, index);
         return;
     }
-    slot->ended = true;
+    slot->busy = false;
     slot->number = 0;
-    job_worker_pump(world, index);
+    worker_event(
+        world, index,
+        (struct engine_event){.type = EVENT_FINISHED,
+                              .slot = at,
+                              .results = slot->results,
+                              .count = slot->count,
+                              .elapsed_us = (worker_boot_ms(worker, world->now_ms) - slot->began_ms) * 1000});
 }
 
 void job_slots_die(struct world *world, int index) {
-    struct job_worker *side = world->workers[index].jobs;
-    for (int i = 0; side != NULL && i < world->swarm.slots; i++) {
-        struct job_slot *slot = &side->slots[i];
+    struct job_slot *slots = world->workers[index].job_slots;
+    for (int i = 0; slots != NULL && i < world->swarm.slots; i++) {
+        struct job_slot *slot = &slots[i];
         if (!slot->busy || !slot->in_job)
             continue;
         /* Its effect may have happened just before. */

@@ -102,7 +102,7 @@ void kinds_meet_jobs(struct world *world, const struct job_list *list);
 void kinds_meet_rows(struct world *world, const struct job_rows *rows);
 
 /* jobs.c */
-extern const struct wire_call jobs_enqueue_call, jobs_finish_call, jobs_renew_call, jobs_settle_call;
+extern const struct wire_call jobs_enqueue_call, jobs_finish_call, jobs_renew_call;
 /* The answer to somebody outside, who asks until it knows. */
 void outside_reply(struct world *world, struct wire *wire);
 void sim_jobs_begin(struct world *world);
@@ -135,21 +135,20 @@ void sim_runs_operate(struct world *world);
 bool sim_runs_drained(struct world *world);
 void sim_runs_end(struct world *world);
 
-/* jobs_worker.c: the worker's job side. */
-void job_worker_start(struct world *world, int index);
-void job_worker_free(struct worker *worker);
-/* Something happened to the worker: its instance, or a stop. */
-void job_worker_sync(struct world *world, int index);
-void job_worker_revive(struct world *world, int index);
-void job_worker_stop(struct world *world, int index, bool now);
-void job_worker_dies(struct world *world, int index);
+/* jobs_worker.c: the worker's calls for jobs. */
+struct swarm;
+struct engine_action;
+struct engine_handler;
+void job_handlers(const struct swarm *swarm, struct engine_handler *handlers);
+int job_match(void *self, const struct job *job);
+void job_call(struct world *world, int index, const struct engine_action *action);
 
 /* jobs_slot.c: their handlers. */
 struct job_slot;
-struct job_action;
 struct job_slot *job_slots_new(int count);
 void job_slots_free(struct job_slot *slots, int count);
-void job_slot_start(struct world *world, int index, const struct job_action *action);
+/* False: the worker died instead. */
+bool job_slot_start(struct world *world, int index, const struct engine_action *action);
 void job_slot_cancel(struct world *world, int index, int slot, int reason);
 void job_slots_die(struct world *world, int index);
 /* The store answered for the page in the slot; end DONE: it is to be fetched from that offset on. */

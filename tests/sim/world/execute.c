@@ -224,8 +224,16 @@ pawl_status execute_beat(struct world *world, struct wire *wire) {
     mutant_after_beat(world, wire);
     history_instance_heard(&world->history, world_number(wire->instance), world_db_ms(world));
     history_instance_lease(&world->history, world_number(wire->instance), wire->beat.lease_until_ms);
-    if (ops->core.grants_settle(world->store, &wire->known, &wire->settled, &wire->error) == PAWL_OK)
-        history_settled(&world->history, world_number(wire->instance), &wire->known, world_db_ms(world));
+    for (enum engine_channel channel = 0; channel < CHANNEL_COUNT; channel++) {
+        const struct grants_settle *known = &wire->known[channel];
+        wire->has_settled[channel] =
+            known->side != 0 &&
+            ops->core.grants_settle(world->store, known, &wire->settled[channel], &wire->error) == PAWL_OK;
+        if (wire->has_settled[channel] && channel == CHANNEL_JOBS)
+            history_jobs_settled(&world->kinds.jobs, world_number(wire->instance), known, world_db_ms(world));
+        else if (wire->has_settled[channel])
+            history_settled(&world->history, world_number(wire->instance), known, world_db_ms(world));
+    }
     struct arena *arena = arena_create(0);
     struct instance_rows rows = {0};
     status = ops->view.instances(world->store, arena, &rows, &wire->error);

@@ -46,7 +46,7 @@ enum fault {
 
 extern const char *const fault_names[FAULT_COUNT];
 
-enum { SWARM_WORKERS_MAX = 6, SWARM_HANDLERS_MAX = 3 };
+enum { SWARM_WORKERS_MAX = 6, SWARM_HANDLERS_MAX = 3, SWARM_JOB_HANDLERS = 2 };
 
 struct swarm {
     int workers, lanes, partitions, streams, messages, max_attempts, slots, batch;

@@ -145,8 +145,13 @@ void wire_send(struct world *world, int index, enum wire_type type, const struct
         wire->instance = wire->batch.instance.id;
     }
     if (type == WIRE_BEAT) {
-        wire->known = *action->known;
-        wire->known.held = wire_copy(wire, wire->known.held, wire->known.count, sizeof(*wire->known.held));
+        for (enum engine_channel channel = 0; channel < CHANNEL_COUNT; channel++) {
+            struct grants_settle *known = &wire->known[channel];
+            if (action->known[channel] == NULL)
+                continue;
+            *known = *action->known[channel];
+            known->held = wire_copy(wire, known->held, known->count, sizeof(*known->held));
+        }
     }
     if (type == WIRE_REPORT) {
         wire->report = action->report;
@@ -358,7 +363,8 @@ void wire_reply(struct world *world, struct wire *wire) {
     case WIRE_BEAT:
         event.type = EVENT_BEAT;
         event.beat = &wire->beat;
-        event.settled = &wire->settled;
+        for (enum engine_channel channel = 0; channel < CHANNEL_COUNT; channel++)
+            event.settled[channel] = wire->has_settled[channel] ? &wire->settled[channel] : NULL;
         event.peers = wire->peers;
         event.peers_busy = wire->peers_busy;
         event.peer_ends_ms = wire->peer_ends_ms;
@@ -392,7 +398,4 @@ void wire_reply(struct world *world, struct wire *wire) {
         break;
     }
     worker_event(world, wire->worker, event);
-    if (wire->type == WIRE_BEAT && wire->status == PAWL_OK && worker_alive(world, wire->worker) &&
-        worker->life == wire->life)
-        job_worker_revive(world, wire->worker);
 }

@@ -38,7 +38,8 @@ static bool flush(void *self, size_t pending, int64_t oldest_age_ms) {
 
 static void configure(struct world *world, struct worker *worker) {
     const struct swarm *swarm = &world->swarm;
-    memcpy(worker->handlers, swarm->handlers, sizeof(worker->handlers));
+    memcpy(worker->handlers, swarm->handlers, sizeof(swarm->handlers));
+    job_handlers(swarm, &worker->handlers[swarm->handler_count]);
     int kinds = 0;
     for (int i = 0; i < swarm->kind_count; i++)
         kinds |= KIND_BIT(swarm->kinds[i]);
@@ -54,6 +55,7 @@ static void configure(struct world *world, struct worker *worker) {
         .slots = swarm->slots,
         .batch = swarm->batch,
         .lease_ms = swarm->lease_ms,
+        .job_lease_ms = swarm->lease_ms,
         .instance_lease_ms = swarm->instance_lease_ms,
         .heartbeat_ms = swarm->heartbeat_ms,
         .poll_ms = swarm->poll_ms,
@@ -64,8 +66,9 @@ static void configure(struct world *world, struct worker *worker) {
         .policy = swarm->policy,
         .strategy = {swarm->strategy, flush, NULL},
         .handlers = worker->handlers,
-        .handler_count = (size_t)swarm->handler_count,
+        .handler_count = (size_t)swarm->handler_count + SWARM_JOB_HANDLERS,
         .match = match,
+        .match_job = job_match,
         .match_self = worker,
         .seed = rng_next(&world->rng),
     };
@@ -102,7 +105,7 @@ void worker_start(struct world *world, int index) {
         abort();
     worker->slots = sim_alloc((size_t)world->swarm.slots * sizeof(*worker->slots));
     worker->held.next = worker->held.prev = &worker->held;
-    job_worker_start(world, index);
+    worker->job_slots = job_slots_new(world->swarm.slots);
     world_note(world, "start", index, (int64_t)worker->life, worker->clock_ppm);
     world_fault(world, FAULT_JOIN);
     sim_schedules_worker(world, index);
@@ -113,14 +116,15 @@ void worker_start(struct world *world, int index) {
 }
 
 void worker_free(struct worker *worker) {
-    job_worker_free(worker);
     engine_core_free(worker->core);
     worker->core = NULL;
     engine_actions_free(&worker->actions);
     while (worker->held.next != NULL && worker->held.next != &worker->held)
         delivery_free(worker->held.next);
     free(worker->slots);
+    job_slots_free(worker->job_slots, worker->world->swarm.slots);
     worker->slots = NULL;
+    worker->job_slots = NULL;
 }
 
 /* It is gone, however it went; sooner or later another one takes its place. */
@@ -140,7 +144,7 @@ static void gone(struct world *world, int index) {
 void worker_kill(struct world *world, int index) {
     world_note(world, "killed", index, (int64_t)world->workers[index].life, 0);
     slots_die(world, index);
-    job_worker_dies(world, index);
+    job_slots_die(world, index);
     gone(world, index);
 }
 
@@ -162,8 +166,6 @@ void worker_stop(struct world *world, int index, bool now) {
         world->history.instances[worker->instance].watched = false;
     world_note(world, now ? "stop now" : "stop", index, 0, 0);
     worker_event(world, index, (struct engine_event){.type = now ? EVENT_STOP_NOW : EVENT_STOP});
-    if (worker->core != NULL)
-        job_worker_stop(world, index, now);
 }
 
 static void arm_timer(struct world *world, struct worker *worker, int64_t boot_ms) {
@@ -202,10 +204,21 @@ static bool carry_out(struct world *world, struct worker *worker, const struct e
         wire_send(world, index, WIRE_DEREGISTER, action);
         break;
     case ACTION_START:
-        slot_start(world, index, action);
+        if (action->run.jobs == NULL)
+            slot_start(world, index, action);
+        else
+            return !job_slot_start(world, index, action);
         break;
     case ACTION_CANCEL:
-        slot_cancel(world, index, action->slot, action->reason);
+        if (worker->slots[action->slot].busy)
+            slot_cancel(world, index, action->slot, action->reason);
+        else
+            job_slot_cancel(world, index, action->slot, (int)action->reason);
+        break;
+    case ACTION_JOBS_FINISH:
+    case ACTION_JOBS_RENEW:
+    case ACTION_SCHEDULES:
+        job_call(world, index, action);
         break;
     case ACTION_FREE_GRANT:
         delivery_free(action->grant);
@@ -225,6 +238,8 @@ static bool carry_out(struct world *world, struct worker *worker, const struct e
     case ACTION_WAIT_END:
         wire_send(world, index, WIRE_WAIT_END, action);
         break;
+    case ACTION_JOBS_FREE: /* it never rests here */
+    case ACTION_FREE_RESULT:
     case ACTION_CANCEL_END:
     case ACTION_NOTIFY_STARTED:
     case ACTION_NOTIFY_IDLE:
@@ -242,11 +257,9 @@ void worker_event(struct world *world, int index, struct engine_event event) {
     bool left = false;
     for (size_t i = 0; i < worker->actions.count && !left; i++)
         left = carry_out(world, worker, &worker->actions.items[i]);
-    if (!left) {
-        job_worker_sync(world, index);
+    if (!left)
         return;
-    }
     slots_die(world, index);
-    job_worker_dies(world, index);
+    job_slots_die(world, index);
     gone(world, index);
 }

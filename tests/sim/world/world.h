@@ -92,8 +92,9 @@ struct wire {
     struct arena *arena;
     struct instance_new registration;
     struct work_batch batch;
-    struct grants_settle known;
-    struct grants_settled settled;
+    struct grants_settle known[CHANNEL_COUNT]; /* side 0: not compared */
+    struct grants_settled settled[CHANNEL_COUNT];
+    bool has_settled[CHANNEL_COUNT];
     struct engine_report report;
     int first_message, message_count;
     pawl_uuid request;
@@ -131,7 +132,7 @@ struct worker {
     struct engine_core *core; /* NULL: it is not there */
     struct engine_actions actions;
     struct engine_config config;
-    struct engine_handler handlers[SWARM_HANDLERS_MAX];
+    struct engine_handler handlers[SWARM_HANDLERS_MAX + SWARM_JOB_HANDLERS];
     struct world *world;
     int index;
     uint64_t life;
@@ -142,9 +143,9 @@ struct worker {
     uint64_t timer;
     bool troubled; /* its last request failed */
     struct sim_slot *slots;
-    struct delivery held;    /* ring, this is its anchor */
-    struct job_worker *jobs; /* NULL: it has no job side */
-    int64_t wish_until_ms;   /* the store's note that it wants to be woken; outlives it */
+    struct job_slot *job_slots; /* the same slots, when jobs run in them */
+    struct delivery held;       /* ring, this is its anchor */
+    int64_t wish_until_ms;      /* the store's note that it wants to be woken; outlives it */
 };
 
 struct world {

@@ -32,6 +32,10 @@ struct driver {
     const struct work_batch *batch;    /* on its way */
     const struct work_batch *claim;    /* the same, of a claim beside it */
     const struct grants_settle *known; /* what the last beat said is held */
+    const struct grants_settle *known_jobs;
+    const struct jobs_finish *finish; /* on its way, as is renew */
+    const struct jobs_renew *renew;
+    int schedules, frees;
     int checks, registers, beats, looks, batches, starts, cancels, deregisters, exits, started, idle, freed;
     int waits, wait_ends, claims, cancel_ends;
     bool exit_forced, register_fresh, checking;
@@ -72,7 +76,8 @@ static inline void driver_record(struct driver *d, const struct engine_action *a
         break;
     case ACTION_BEAT:
         d->beats++;
-        d->known = a->known;
+        d->known = a->known[CHANNEL_MESSAGES];
+        d->known_jobs = a->known[CHANNEL_JOBS];
         break;
     case ACTION_LOOK:
         d->looks++;
@@ -87,6 +92,21 @@ static inline void driver_record(struct driver *d, const struct engine_action *a
         break;
     case ACTION_REPORT:
         d->reports[d->report_count++] = a->report;
+        break;
+    case ACTION_JOBS_FINISH:
+        d->finish = a->finish;
+        break;
+    case ACTION_JOBS_RENEW:
+        d->renew = a->renew;
+        break;
+    case ACTION_JOBS_FREE:
+        d->frees++;
+        break;
+    case ACTION_SCHEDULES:
+        d->schedules++;
+        break;
+    case ACTION_FREE_RESULT:
+        free(a->owner);
         break;
     case ACTION_START:
         d->starts++;

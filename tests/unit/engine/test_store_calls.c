@@ -11,7 +11,7 @@ static struct call *beat(struct store_thread *thread, const struct grants_settle
     struct call *call = call_new(CALL_BEAT);
     assert_non_null(call);
     call->instance = (struct instance_new){.id = thread->instance, .kinds = KIND_BITS_ALL};
-    call->known = known;
+    call->known[CHANNEL_MESSAGES] = known;
     store_call_run(thread, call);
     return call;
 }
@@ -33,13 +33,13 @@ static void a_beat_counts_even_when_the_grants_cannot_be_compared(void **state) 
     call = beat(&thread, &known); /* the store refuses to compare */
     assert_int_equal(call->status, PAWL_OK);
     assert_true(call->beat.lease_until_ms > call->beat.now_ms);
-    assert_false(call->has_settled);
+    assert_false(call->has_settled[CHANNEL_MESSAGES]);
     call_free(call);
 
     known.side = GRANTS_MESSAGES;
     call = beat(&thread, &known);
     assert_int_equal(call->status, PAWL_OK);
-    assert_true(call->has_settled);
+    assert_true(call->has_settled[CHANNEL_MESSAGES]);
     call_free(call);
 
     pawl_error err = {0};

@@ -1,4 +1,4 @@
-/* Running jobs: by a C function, a program, or as a pipeline. */
+/* What a slot does with jobs: each runs as a C function, a program, or a pipeline. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/time/clock.h"
-#include "engine/jobs/job_slot.h"
+#include "engine/runtime/pool.h"
 #include "handler/directive.h"
 #include "process/process.h"
 #include "work/authority.h"
@@ -17,30 +17,32 @@
 #include "work/run/page_job.h"
 #include "work/run/start.h"
 
-static void tell_progress(struct job_slot *slot, pawl_str json) {
+enum { PROGRESS_BYTES_MAX = 65536 };
+
+static void tell_progress(struct bundle *bundle, pawl_str json) {
     char *copy = malloc(json.len + 1);
     if (copy == NULL)
         return;
     memcpy(copy, json.ptr, json.len);
     copy[json.len] = '\0';
-    pthread_mutex_lock(&slot->slots->lock);
-    free(slot->progress[slot->at].text);
-    slot->progress[slot->at].text = copy;
-    slot->progress[slot->at].len = json.len;
-    slot->progressed = true;
-    pthread_mutex_unlock(&slot->slots->lock);
+    pthread_mutex_lock(&bundle->pool->lock);
+    free(bundle->progress[bundle->at].text);
+    bundle->progress[bundle->at].text = copy;
+    bundle->progress[bundle->at].len = json.len;
+    bundle->progressed = true;
+    pthread_mutex_unlock(&bundle->pool->lock);
 }
 
 static bool take_progress(struct run_handle *handle, pawl_str json) {
-    tell_progress((struct job_slot *)handle, json);
+    tell_progress((struct bundle *)handle, json);
     return true;
 }
 
 static void step_ended(void *self) {
-    struct job_slot *slot = self;
-    pthread_mutex_lock(&slot->slots->lock);
-    slot->progressed = true;
-    pthread_mutex_unlock(&slot->slots->lock);
+    struct bundle *bundle = self;
+    pthread_mutex_lock(&bundle->pool->lock);
+    bundle->progressed = true;
+    pthread_mutex_unlock(&bundle->pool->lock);
 }
 
 /* A job as the message of a handler: its number is the seq, and the end of its id. */
@@ -62,11 +64,11 @@ static pawl_message message_of(const struct job *job) {
     return message;
 }
 
-static void run_function(struct job_slot *slot, const struct job *job, struct job_result_in *result) {
+static void run_function(struct bundle *bundle, const struct job *job, struct job_result_in *result) {
     pawl_result said_more = {.retry_after_ms = -1};
     pawl_message message = message_of(job);
-    message.run = &slot->handle;
-    pawl_outcome said = slot->handler->function(&message, &said_more, slot->handler->self);
+    message.run = &bundle->handle;
+    pawl_outcome said = bundle->handler->function(&message, &said_more, bundle->handler->self);
     result->end = said == PAWL_DONE ? JOB_END_DONE : said == PAWL_REJECT ? JOB_END_PERMANENT : JOB_END_RETRY;
     result->delay_ms = said_more.retry_after_ms;
     if (said == PAWL_SNOOZE)
@@ -78,7 +80,7 @@ static void run_function(struct job_slot *slot, const struct job *job, struct jo
     result->owner = arena;
     const char *text = said_more.error[0] != '\0' ? said_more.error : "the handler gave no reason";
     result->error = str_from(arena != NULL ? arena_strdup(arena, text) : NULL);
-    if (atomic_load(&slot->handle.cancel))
+    if (atomic_load(&bundle->handle.cancel))
         result->end = JOB_END_CANCELLED;
 }
 
@@ -119,17 +121,17 @@ static void write_job(struct buf *buf, const struct job *job) {
 }
 
 /* Once per attempt: a program that says one wrong thing mostly says it again. */
-static void refuse_progress(struct job_slot *slot, pawl_str json, const struct json_fault *fault) {
-    const struct job *job = slot->jobs[slot->at];
-    if (slot->refused_progress)
+static void refuse_progress(struct bundle *bundle, pawl_str json, const struct json_fault *fault) {
+    const struct job *job = bundle->jobs[bundle->at];
+    if (bundle->refused_progress)
         return;
-    slot->refused_progress = true;
-    if (json.len > JOB_PROGRESS_BYTES_MAX)
-        log_event(slot->slots->world->log, LOG_LEVEL_WARN, "progress_refused",
+    bundle->refused_progress = true;
+    if (json.len > PROGRESS_BYTES_MAX)
+        log_event(bundle->world->log, LOG_LEVEL_WARN, "progress_refused",
                   "job=%lld attempt=%d reason=\"%zu bytes; at most %d are kept\"", (long long)job->id,
-                  job->attempts, json.len, JOB_PROGRESS_BYTES_MAX);
+                  job->attempts, json.len, PROGRESS_BYTES_MAX);
     else
-        log_event(slot->slots->world->log, LOG_LEVEL_WARN, "progress_refused",
+        log_event(bundle->world->log, LOG_LEVEL_WARN, "progress_refused",
                   "job=%lld attempt=%d reason=\"not JSON: %s at byte %zu\"", (long long)job->id,
                   job->attempts, fault->reason, fault->offset);
 }
@@ -141,7 +143,7 @@ static void take_line(void *self, pawl_str line) {
     if (!str_starts_with(line, prefix))
         return;
     pawl_str json = str_trim((pawl_str){line.ptr + prefix.len, line.len - prefix.len});
-    if (json.len <= JOB_PROGRESS_BYTES_MAX && json_valid(json, PAWL_JSON_DEPTH_MAX, &fault))
+    if (json.len <= PROGRESS_BYTES_MAX && json_valid(json, PAWL_JSON_DEPTH_MAX, &fault))
         tell_progress(self, json);
     else
         refuse_progress(self, json, &fault);
@@ -203,14 +205,14 @@ static void judge_program(struct arena *arena, const struct process_end *end, pa
     result->error = str_from(arena_strdup(arena, text));
 }
 
-static void tell_late(const struct job_slot *slot, const struct job *job) {
-    pawl_str handler = slot->handler != NULL ? str_from(slot->handler->name) : job->type;
-    log_event(slot->slots->world->log, LOG_LEVEL_WARN, "handler_timeout",
-              "handler=%.*s job=%lld after_ms=%lld", STR_ARG(handler), (long long)job->id,
-              (long long)((clock_boot_us() - slot->handle.began_us) / 1000));
+static void tell_late(const struct bundle *bundle, const struct job *job) {
+    pawl_str handler = bundle->handler != NULL ? str_from(bundle->handler->name) : job->type;
+    log_event(bundle->world->log, LOG_LEVEL_WARN, "handler_timeout", "handler=%.*s job=%lld after_ms=%lld",
+              STR_ARG(handler), (long long)job->id,
+              (long long)((clock_boot_us() - bundle->handle.began_us) / 1000));
 }
 
-static void run_program(struct job_slot *slot, const struct job *job, struct job_result_in *result) {
+static void run_program(struct bundle *bundle, const struct job *job, struct job_result_in *result) {
     struct arena *arena = arena_create(0);
     struct buf input, output;
     struct process_end end = {0};
@@ -233,45 +235,45 @@ static void run_program(struct job_slot *slot, const struct job *job, struct job
     buf_init(&input, 0);
     buf_init(&output, 0);
     write_job(&input, job);
-    slot->refused_progress = false;
-    struct process_spec spec = {.argv = slot->handler->argv,
+    bundle->refused_progress = false;
+    struct process_spec spec = {.argv = bundle->handler->argv,
                                 .pairs = pairs,
                                 .pair_count = sizeof(pairs) / sizeof(*pairs),
                                 .input = buf_str(&input),
                                 .on_line = take_line,
-                                .self = slot};
-    struct process_limits limits = {slot->deadline_ms, &slot->handle.cancel};
+                                .self = bundle};
+    struct process_limits limits = {bundle->deadline_ms, &bundle->handle.cancel};
     pawl_status status = buf_status(&input, "jobs", &err);
     if (status == PAWL_OK)
-        status = process_run(tools_launcher(slot->slots->world->tools), &spec, &limits, &output, &end, &err);
+        status = process_run(tools_launcher(bundle->world->tools), &spec, &limits, &output, &end, &err);
     if (status == PAWL_OK)
-        judge_program(arena, &end, buf_str(&output), slot->timeout_ms, result);
+        judge_program(arena, &end, buf_str(&output), bundle->timeout_ms, result);
     else if (end.outcome == PROCESS_NOT_STARTED)
         give_back(result, end.wait_ms);
     else
         result->error = str_from(arena_strdup(arena, err.text));
     if (end.outcome == PROCESS_TIMED_OUT)
-        tell_late(slot, job);
+        tell_late(bundle, job);
     buf_free(&input);
     buf_free(&output);
 }
 
 /* Work that is made of tools: pipelines, and what belongs to runs. */
-static void run_own(struct job_slot *slot, const struct job *job, struct job_result_in *result) {
+static void run_own(struct bundle *bundle, const struct job *job, struct job_result_in *result) {
     atomic_bool refused = false;
     atomic_llong not_started_ms = 0;
-    struct pipeline_run_in in = {.world = slot->slots->world,
+    struct pipeline_run_in in = {.world = bundle->world,
                                  .job = job,
-                                 .instance = slot->instance,
-                                 .lease_ms = slot->slots->lease_ms,
-                                 .claimed_ms = slot->claimed_ms,
-                                 .deadline_ms = slot->deadline_ms,
-                                 .cancel = &slot->handle.cancel,
+                                 .instance = bundle->instance,
+                                 .lease_ms = bundle->lease_ms,
+                                 .claimed_ms = bundle->claimed_ms,
+                                 .deadline_ms = bundle->deadline_ms,
+                                 .cancel = &bundle->handle.cancel,
                                  .agent = job->agent,
                                  .refused = &refused,
                                  .not_started_ms = &not_started_ms,
                                  .progress = step_ended,
-                                 .self = slot};
+                                 .self = bundle};
     if (!str_absent(job->task))
         pipeline_run(&in, result);
     else if (str_equal_cstr(job->type, RUN_PAGE_TYPE))
@@ -289,10 +291,10 @@ static void run_own(struct job_slot *slot, const struct job *job, struct job_res
 }
 
 /* Whether its agent may have the handler run; else the result says why. */
-static bool may_handle(struct job_slot *slot, const struct job *job, struct job_result_in *result) {
+static bool may_handle(struct bundle *bundle, const struct job *job, struct job_result_in *result) {
     struct arena *arena = arena_create(0);
     struct pipeline_run_in in = {
-        .world = slot->slots->world, .job = job, .cancel = &slot->handle.cancel, .agent = job->agent};
+        .world = bundle->world, .job = job, .cancel = &bundle->handle.cancel, .agent = job->agent};
     struct job_new same = {.task = job->task, .type = job->type};
     pawl_error err = {0};
     pawl_status status = arena != NULL ? authority_job(&in, &same, NULL, arena, &err) : PAWL_NO_MEMORY;
@@ -327,53 +329,51 @@ static enum rollup_result counts_as(enum job_end end) {
 
 /* A job that ran out of time reports that, whatever noticed it first: the slot's own clock, a step's, or
  * the core, which asks it to stop. A program's exit already reports it. */
-static void judge_late(const struct job_slot *slot, struct job_result_in *result) {
-    enum stop_reason why = stop_read(&slot->handle.cancel);
-    bool program = slot->handler != NULL && slot->handler->kind != HANDLER_FUNCTION;
-    bool late = slot->deadline_ms > 0 &&
-                (why == STOP_TIMEOUT || (why == STOP_NONE && clock_boot_ms() >= slot->deadline_ms));
+static void judge_late(const struct bundle *bundle, struct job_result_in *result) {
+    enum stop_reason why = stop_read(&bundle->handle.cancel);
+    bool program = bundle->handler != NULL && bundle->handler->kind != HANDLER_FUNCTION;
+    bool late = bundle->deadline_ms > 0 &&
+                (why == STOP_TIMEOUT || (why == STOP_NONE && clock_boot_ms() >= bundle->deadline_ms));
     if (program || !late || (result->end != JOB_END_RETRY && result->end != JOB_END_CANCELLED))
         return;
     if (result->owner == NULL)
         result->owner = arena_create(0);
-    tell_late(slot, slot->jobs[slot->at]);
+    tell_late(bundle, bundle->jobs[bundle->at]);
     result->end = JOB_END_RETRY;
     result->error = (pawl_str){NULL, 0};
     if (result->owner != NULL)
         result->error = str_from(arena_printf(result->owner, "did not end within its time limit of %lld ms",
-                                              (long long)slot->timeout_ms));
+                                              (long long)bundle->timeout_ms));
 }
 
-void job_slot_run(struct job_slot *slot) {
-    int64_t began_us = clock_boot_us();
-    slot->handle.progress = take_progress;
-    for (size_t i = 0; i < slot->count; i++) {
-        struct job_result_in *result = &slot->results[i];
-        slot->at = i;
+void job_bundle_run(struct bundle *bundle) {
+    bundle->handle.progress = take_progress;
+    for (size_t i = 0; i < bundle->count; i++) {
+        struct job_result_in *result = &bundle->results[i];
+        bundle->at = i;
         *result = (struct job_result_in){.end = JOB_END_NOT_RUN, .delay_ms = -1};
         /* A worker that was stopped for a while may come back to life right here: the lease is asked each
          * time. */
-        if (atomic_load_explicit(&slot->handle.cancel, memory_order_relaxed) ||
-            clock_boot_ms() >= slot->fence_ms)
+        if (atomic_load_explicit(&bundle->handle.cancel, memory_order_relaxed) ||
+            clock_boot_ms() >= bundle->fence_ms)
             continue;
         int64_t start_us = clock_boot_us();
-        slot->handle.began_us = start_us;
+        bundle->handle.began_us = start_us;
         struct observed_job work;
-        bool page = slot->handler == NULL && str_absent(slot->jobs[i]->task) &&
-                    str_equal_cstr(slot->jobs[i]->type, RUN_PAGE_TYPE);
+        bool page = bundle->handler == NULL && str_absent(bundle->jobs[i]->task) &&
+                    str_equal_cstr(bundle->jobs[i]->type, RUN_PAGE_TYPE);
         const struct job *job =
-            observe_job(slot->slots->world->observer, slot->jobs[i], page ? ROLLUP_PAGE : ROLLUP_JOB, &work);
-        if (slot->handler == NULL)
-            run_own(slot, job, result);
-        else if (!str_absent(job->agent) && !may_handle(slot, job, result))
+            observe_job(bundle->world->observer, bundle->jobs[i], page ? ROLLUP_PAGE : ROLLUP_JOB, &work);
+        if (bundle->handler == NULL)
+            run_own(bundle, job, result);
+        else if (!str_absent(job->agent) && !may_handle(bundle, job, result))
             ;
-        else if (slot->handler->kind == HANDLER_FUNCTION)
-            run_function(slot, job, result);
+        else if (bundle->handler->kind == HANDLER_FUNCTION)
+            run_function(bundle, job, result);
         else
-            run_program(slot, job, result);
-        judge_late(slot, result);
-        observe_job_end(slot->slots->world->observer, &work, counts_as(result->end), result->error);
+            run_program(bundle, job, result);
+        judge_late(bundle, result);
+        observe_job_end(bundle->world->observer, &work, counts_as(result->end), result->error);
         result->duration_ms = (clock_boot_us() - start_us) / 1000;
     }
-    slot->elapsed_us = clock_boot_us() - began_us;
 }

@@ -1,0 +1,168 @@
+/* What waits for a handler: where it waits, and what goes back because it cannot begin here. */
+#include "base/str.h"
+#include "engine/core/int.h"
+
+static const struct engine_outcome asked_outcome = {
+    OUTCOME_PERMANENT, {CORE_ASKED_TEXT, sizeof(CORE_ASKED_TEXT) - 1}, -1};
+
+struct handler_queue *core_queue(struct engine_core *core, const struct entry *entry) {
+    return &core->queues[core_channel(entry)][entry->handler];
+}
+
+size_t core_waiting(const struct engine_core *core, enum engine_channel channel) {
+    size_t waiting = 0;
+    for (size_t i = 0; i <= core->config.handler_count; i++)
+        waiting += core->queues[channel][i].waiting;
+    return waiting;
+}
+
+/* The first item without an order leaves the queue. */
+struct entry *core_queue_pop(struct engine_core *core, struct handler_queue *queue) {
+    struct entry *entry = queue->free_head;
+    queue->free_head = entry->next;
+    if (queue->free_head == NULL)
+        queue->free_tail = NULL;
+    entry->next = NULL;
+    queue->waiting--;
+    core->jobs.careful_waiting -= entry->job != NULL && core_careful(entry);
+    return entry;
+}
+
+struct stream *core_queue_pop_stream(struct handler_queue *queue) {
+    struct stream *stream = queue->stream_head;
+    queue->stream_head = stream->next_ready;
+    if (queue->stream_head == NULL)
+        queue->stream_tail = NULL;
+    stream->queued = false;
+    return stream;
+}
+
+/* For how long a message is given back: one that is unknown, as long again as it has been there, within
+ * limits, so that it costs the others little. */
+static int64_t leave_alone_ms(const struct engine_core *core, const struct entry *entry) {
+    int64_t most_ms = entry->delay_ms == ENGINE_NO_HANDLER_MS ? ENGINE_NO_HANDLER_MS_MAX : entry->delay_ms;
+    int64_t age_ms = entry->item->lease_until_ms - core->config.lease_ms - entry->item->put_ms;
+    if (age_ms > most_ms)
+        age_ms = most_ms;
+    return age_ms > entry->delay_ms ? age_ms : entry->delay_ms;
+}
+
+static void unhandled_one(struct engine_core *core, struct entry *entry) {
+    if (entry->job != NULL) {
+        core_report_release(core, entry, entry->delay_ms);
+    } else if (entry->asked) {
+        core_report_failed(core, entry, &asked_outcome);
+    } else {
+        if (entry->delay_ms == ENGINE_NO_HANDLER_MS)
+            core_log_text(core, LOG_NO_HANDLER, ENGINE_NO_HANDLER_MS, entry->item->type);
+        core_report_release(core, entry, leave_alone_ms(core, entry));
+    }
+}
+
+/* Items without a handler here, or that came too late, go back without an attempt. */
+void core_queue_unhandled(struct engine_core *core) {
+    int nobody = (int)core->config.handler_count;
+    for (enum engine_channel channel = 0; channel < CHANNEL_COUNT; channel++) {
+        struct handler_queue *queue = &core->queues[channel][nobody];
+        while (queue->free_head != NULL)
+            unhandled_one(core, core_queue_pop(core, queue));
+    }
+    struct handler_queue *queue = &core->queues[CHANNEL_MESSAGES][nobody];
+    while (queue->stream_head != NULL) {
+        struct stream *stream = core_queue_pop_stream(queue);
+        if (stream->head != NULL && stream->head->handler == nobody && stream->head->asked) {
+            struct entry *entry = core_stream_pop(stream);
+            queue->waiting--;
+            stream->awaiting = true;
+            core_report_failed(core, entry, &asked_outcome);
+        } else if (stream->head != NULL && stream->head->handler == nobody) {
+            if (stream->head->delay_ms == ENGINE_NO_HANDLER_MS)
+                core_log_text(core, LOG_NO_HANDLER, ENGINE_NO_HANDLER_MS, stream->head->item->type);
+            core_stream_release_waiting(core, stream, leave_alone_ms(core, stream->head));
+        }
+        core_stream_ready(core, stream);
+    }
+}
+
+static void give_back(struct engine_core *core, struct entry *entry) {
+    if (entry->dropped) {
+        core->metrics.jobs.fenced++;
+        core_entry_free(core, entry);
+        return;
+    }
+    core->jobs.ahead_us = 0; /* not so short after all */
+    bool handler_full = core_running(core) < core->config.slots;
+    core_report_release(core, entry, handler_full ? ENGINE_FULL_MS : 0);
+}
+
+static int64_t begins_by_ms(const struct entry *entry) {
+    return entry->claim->grant->claimed_ms + ENGINE_WAIT_MS;
+}
+
+/* What is started with care never waits in our hands. */
+static void give_back_careful(struct engine_core *core, struct handler_queue *queue) {
+    struct entry *rest = queue->free_head;
+    queue->free_head = queue->free_tail = NULL;
+    while (rest != NULL) {
+        struct entry *entry = rest;
+        rest = entry->next;
+        entry->next = NULL;
+        if (core_careful(entry)) {
+            queue->waiting--;
+            core->jobs.careful_waiting--;
+            give_back(core, entry);
+            continue;
+        }
+        if (queue->free_tail == NULL)
+            queue->free_head = entry;
+        else
+            queue->free_tail->next = entry;
+        queue->free_tail = entry;
+    }
+}
+
+/* Jobs that have waited long enough while nothing more can begin go back, so that another worker may have
+ * them. A message does not: no one but the owner of its lane could take it. */
+void core_queue_give_back(struct engine_core *core) {
+    for (size_t i = 0; i < core->config.handler_count; i++) {
+        struct handler_queue *queue = &core->queues[CHANNEL_JOBS][i];
+        while (queue->free_head != NULL &&
+               (queue->free_head->dropped || begins_by_ms(queue->free_head) <= core->now_ms))
+            give_back(core, core_queue_pop(core, queue));
+        if (core->jobs.careful_waiting > 0)
+            give_back_careful(core, queue);
+    }
+}
+
+int64_t core_queue_due_ms(const struct engine_core *core) {
+    int64_t due_ms = INT64_MAX;
+    for (size_t i = 0; i < core->config.handler_count; i++) {
+        const struct entry *first = core->queues[CHANNEL_JOBS][i].free_head;
+        if (first != NULL && begins_by_ms(first) < due_ms)
+            due_ms = begins_by_ms(first);
+    }
+    return due_ms;
+}
+
+static void release_all(struct engine_core *core, struct handler_queue *queue) {
+    while (queue->free_head != NULL) {
+        struct entry *entry = core_queue_pop(core, queue);
+        if (entry->dropped)
+            core_entry_free(core, entry);
+        else
+            core_report_release(core, entry, 0);
+    }
+    while (queue->stream_head != NULL) {
+        struct stream *stream = core_queue_pop_stream(queue);
+        core_stream_release_waiting(core, stream, 0);
+        core_stream_ready(core, stream);
+    }
+}
+
+/* A stop gives back what has not begun. */
+void core_queue_release_all(struct engine_core *core) {
+    for (enum engine_channel channel = 0; channel < CHANNEL_COUNT; channel++) {
+        for (size_t i = 0; i < core->config.handler_count; i++)
+            release_all(core, &core->queues[channel][i]);
+    }
+}
