@@ -269,7 +269,7 @@ static pawl_status run(const struct buf *regex, const struct buf *subject, bool 
     }
     data = pcre2_match_data_create(1, NULL);
     if (data == NULL) {
-        status = error_set(err, PAWL_NO_MEMORY, OP, "no memory for a match");
+        status = error_no_memory(err, OP);
         goto done;
     }
     int found = pcre2_dfa_match(compiled, (PCRE2_SPTR)subject->ptr, subject->len, 0, 0, data, NULL, workspace,

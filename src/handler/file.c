@@ -62,7 +62,7 @@ static pawl_status section_begin(struct reader *reader, pawl_str line, pawl_erro
     if (!str_absent(name)) {
         reader->handler.receptor = arena_copy(reader->table->arena, name.ptr, name.len);
         if (reader->handler.receptor == NULL)
-            return error_set(err, PAWL_NO_MEMORY, "handlers file", "out of memory");
+            return error_no_memory(err, "handlers file");
     }
     reader->seen = 0;
     reader->in_section = true;
@@ -197,7 +197,7 @@ pawl_status handler_table_add_file(struct handler_table *table, const char *path
     pawl_str text = {NULL, 0};
     struct arena *arena = arena_create(2 * PAWL_CONFIG_FILE_BYTES_MAX);
     if (arena == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "handlers file", "out of memory");
+        return error_no_memory(err, "handlers file");
     pawl_status status = file_read(arena, path, PAWL_CONFIG_FILE_BYTES_MAX, &text, err);
     size_t before = table->count;
     struct reader reader = {.table = table, .path = path};

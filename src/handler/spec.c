@@ -43,7 +43,7 @@ pawl_status handler_table_add_spec(struct handler_table *table, pawl_str spec, p
     char *copy = arena_copy(table->arena, target.ptr + skipped, target.len - skipped);
     char *receptor = !str_absent(name) ? arena_copy(table->arena, name.ptr, name.len) : NULL;
     if (copy == NULL || (receptor == NULL && !str_absent(name)))
-        return error_set(err, PAWL_NO_MEMORY, "handler", "out of memory");
+        return error_no_memory(err, "handler");
     handler.receptor = receptor;
     if (program) {
         handler.command = copy;

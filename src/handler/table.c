@@ -23,7 +23,7 @@ pawl_status handler_table_create(struct handler_table **table, pawl_error *err) 
     }
     if (made == NULL || made->arena == NULL || made->handlers == NULL) {
         handler_table_free(made);
-        return error_set(err, PAWL_NO_MEMORY, "handler_table_create", "out of memory");
+        return error_no_memory(err, "handler_table_create");
     }
     *table = made;
     return PAWL_OK;
@@ -174,8 +174,7 @@ static void handler_join(struct handler_table *table, struct handler *handler) {
 static pawl_status copy_text(struct handler_table *table, const char *text, const char **copy,
                              pawl_error *err) {
     *copy = text != NULL ? arena_strdup(table->arena, text) : NULL;
-    return text == NULL || *copy != NULL ? PAWL_OK
-                                         : error_set(err, PAWL_NO_MEMORY, "handler", "out of memory");
+    return text == NULL || *copy != NULL ? PAWL_OK : error_no_memory(err, "handler");
 }
 
 /* A secret that cannot sign is found when the worker starts, not when the first message waits. */

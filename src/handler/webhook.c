@@ -62,7 +62,7 @@ pawl_status webhook_sign(const char *secret, pawl_str id, int64_t sent_at_s, paw
         EVP_EncodeBlock((unsigned char *)base64, mac, (int)mac_len);
         char *text = arena_printf(arena, "v1,%s", base64);
         if (text == NULL)
-            status = error_set(err, PAWL_NO_MEMORY, "webhook", "out of memory");
+            status = error_no_memory(err, "webhook");
         else
             *signature = text;
     }
@@ -84,7 +84,7 @@ pawl_status webhook_headers(const struct webhook_event *event, const char *secre
     if (event->time_ms != 0) {
         time = arena_alloc(arena, CLOCK_ISO_BYTES);
         if (time == NULL)
-            return error_set(err, PAWL_NO_MEMORY, "webhook", "out of memory");
+            return error_no_memory(err, "webhook");
         clock_format_iso(event->time_ms, time);
     }
     add(headers, &made, "Content-Type", STR("application/json"));
@@ -101,7 +101,7 @@ pawl_status webhook_headers(const struct webhook_event *event, const char *secre
             return status;
         stamp = arena_printf(arena, "%lld", (long long)sent_at_s);
         if (stamp == NULL)
-            return error_set(err, PAWL_NO_MEMORY, "webhook", "out of memory");
+            return error_no_memory(err, "webhook");
         add(headers, &made, "webhook-id", event->id);
         add(headers, &made, "webhook-timestamp", str_from(stamp));
         add(headers, &made, "webhook-signature", str_from(signature));

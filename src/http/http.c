@@ -47,7 +47,7 @@ pawl_status http_client_create(struct http_client **client, pawl_error *err) {
             http_client_free(made);
         else
             free(made);
-        return error_set(err, PAWL_NO_MEMORY, "http", "out of memory");
+        return error_no_memory(err, "http");
     }
     curl_multi_setopt(made->multi, CURLMOPT_MAXCONNECTS, 8L);
     *client = made;
@@ -72,7 +72,7 @@ pawl_status http_check_url(const char *url, pawl_error *err) {
     CURLUcode code = parsed == NULL ? CURLUE_OUT_OF_MEMORY : curl_url_set(parsed, CURLUPART_URL, url, 0);
     pawl_status status = PAWL_OK;
     if (code == CURLUE_OUT_OF_MEMORY)
-        status = error_set(err, PAWL_NO_MEMORY, "http", "out of memory");
+        status = error_no_memory(err, "http");
     else if (code != CURLUE_OK)
         status =
             error_set(err, PAWL_INVALID, "http", "'%s' is not an address: %s", url, curl_url_strerror(code));
@@ -227,7 +227,7 @@ static pawl_status make_headers(const struct http_request *request, struct arena
         }
         struct curl_slist *grown = line != NULL ? curl_slist_append(made, line) : NULL;
         if (grown == NULL)
-            status = error_set(err, PAWL_NO_MEMORY, "http", "out of memory");
+            status = error_no_memory(err, "http");
         else
             made = grown;
     }
@@ -306,7 +306,7 @@ static pawl_status explain(const struct call *call, CURLcode code, pawl_error *e
     if (cancelled(request))
         return error_set(err, PAWL_STALE, "http", "the call to %s was cancelled", url);
     if (call->no_memory)
-        return error_set(err, PAWL_NO_MEMORY, "http", "out of memory");
+        return error_no_memory(err, "http");
     if (call->refused)
         return error_set(err, PAWL_INVALID, "http",
                          "%s has a private address, which this caller may not reach; allow it where the "
@@ -354,7 +354,7 @@ pawl_status http_call(struct http_client *client, const struct http_request *req
     answer.retry_after_ms = retry_after_ms(&answer);
     char *body = arena_copy(arena, call.body.ptr, call.body.len);
     if (body == NULL) {
-        status = error_set(err, PAWL_NO_MEMORY, "http", "out of memory");
+        status = error_no_memory(err, "http");
         goto done;
     }
     answer.body = (pawl_str){body, call.body.len};

@@ -67,7 +67,7 @@ pawl_status launcher_create(const char *name, enum launcher_thread thread, struc
                             pawl_error *err) {
     struct launcher *made = calloc(1, sizeof(*made));
     if (made == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "process", "out of memory");
+        return error_no_memory(err, "process");
     snprintf(made->name, sizeof(made->name), "%s", name);
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->asked, NULL);

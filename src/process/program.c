@@ -32,7 +32,7 @@ pawl_status program_find(struct arena *arena, const char *name, char **path, paw
             *path = cwd != NULL ? arena_printf(arena, "%s/%s", cwd, name) : arena_strdup(arena, name);
             free(cwd);
             if (*path == NULL)
-                return error_set(err, PAWL_NO_MEMORY, "handler", "out of memory");
+                return error_no_memory(err, "handler");
         }
         return status;
     }
@@ -41,7 +41,7 @@ pawl_status program_find(struct arena *arena, const char *name, char **path, paw
         size_t len = strcspn(at, ":");
         char *candidate = arena_printf(arena, "%.*s/%s", len > 0 ? (int)len : 1, len > 0 ? at : ".", name);
         if (candidate == NULL)
-            return error_set(err, PAWL_NO_MEMORY, "handler", "out of memory");
+            return error_no_memory(err, "handler");
         if (check(candidate, NULL) == PAWL_OK) {
             *path = candidate;
             return PAWL_OK;
@@ -83,7 +83,7 @@ pawl_status command_split(struct arena *arena, pawl_str command, char ***argv, p
     char *text = arena_alloc(arena, command.len + 2);
     char **words = arena_array(arena, command.len / 2 + 3, sizeof(char *));
     if (text == NULL || words == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "handler", "out of memory");
+        return error_no_memory(err, "handler");
     const char *at = command.ptr, *end = command.ptr + command.len;
     size_t count = 0;
     while (at < end) {

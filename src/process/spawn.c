@@ -112,7 +112,7 @@ pawl_status spawn(const struct spawn_request *request, pid_t *pid, int *pidfd, p
     struct arena *arena = arena_create(0);
     char **envp = arena != NULL ? environment(arena, request) : NULL;
     pawl_status status = envp != NULL ? spawn_in(request, envp, pid, pidfd, err)
-                                      : error_set(err, PAWL_NO_MEMORY, "spawn", "out of memory");
+                                      : error_no_memory(err, "spawn");
     arena_free(arena);
     return status;
 }

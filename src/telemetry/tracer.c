@@ -75,7 +75,7 @@ static pawl_status try_once(struct tracer *tracer, struct http_client *client, p
                                    .ca_file = tracer->config.ca_file,
                                    .cancel = &tracer->cancel};
     pawl_status status = arena != NULL ? http_call(client, &request, arena, &response, err)
-                                       : error_set(err, PAWL_NO_MEMORY, "traces", "out of memory");
+                                       : error_no_memory(err, "traces");
     *wait_ms = status == PAWL_UNAVAILABLE ? 0 : -1;
     if (status == PAWL_OK && (response.status < 200 || response.status > 299)) {
         status = error_set(err, PAWL_UNAVAILABLE, "traces", "the collector answered with HTTP status %d",

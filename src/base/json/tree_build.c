@@ -37,10 +37,6 @@ pawl_status tree_build_too_deep(const struct tree_build *build, size_t line, siz
                             build->limits.depth_max);
 }
 
-pawl_status tree_build_no_memory(const struct tree_build *build) {
-    return error_set(build->err, PAWL_NO_MEMORY, build->op, "no memory for a document");
-}
-
 pawl_status tree_build_count(struct tree_build *build, size_t nodes, size_t line, size_t column) {
     if (nodes > build->limits.nodes_max - build->nodes)
         return tree_build_wrong(build, line, column, "the document has more than %zu values",
@@ -54,7 +50,7 @@ pawl_status tree_build_push(struct tree_build *build, const struct tree *value) 
         size_t cap = build->open_cap == 0 ? 64 : build->open_cap * 2;
         const struct tree **grown = reallocarray(build->open, cap, sizeof(struct tree *));
         if (grown == NULL)
-            return tree_build_no_memory(build);
+            return error_no_memory(build->err, build->op);
         build->open = grown;
         build->open_cap = cap;
     }
@@ -71,7 +67,7 @@ static pawl_status double_key(const struct tree_build *build, size_t first) {
                 return tree_build_wrong(build, later->line, later->column, "the key '%.*s' comes twice",
                                         STR_ARG(later->key));
     }
-    return tree_build_no_memory(build);
+    return error_no_memory(build->err, build->op);
 }
 
 pawl_status tree_build_close(struct tree_build *build, enum tree_kind kind, size_t first,
@@ -81,7 +77,7 @@ pawl_status tree_build_close(struct tree_build *build, enum tree_kind kind, size
     struct tree *tree = kind == TREE_OBJECT ? tree_object(build->arena, items, count)
                                             : tree_array(build->arena, items, count);
     if (tree == NULL)
-        return kind == TREE_OBJECT ? double_key(build, first) : tree_build_no_memory(build);
+        return kind == TREE_OBJECT ? double_key(build, first) : error_no_memory(build->err, build->op);
     build->open_count = first;
     *made = tree;
     return PAWL_OK;

@@ -21,7 +21,6 @@ void tree_build_free(struct tree_build *build);
 PAWL_MUSTCHECK pawl_status tree_build_wrong(const struct tree_build *build, size_t line, size_t column,
                                             const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 PAWL_MUSTCHECK pawl_status tree_build_too_deep(const struct tree_build *build, size_t line, size_t column);
-PAWL_MUSTCHECK pawl_status tree_build_no_memory(const struct tree_build *build);
 
 /* Counts nodes that are about to be added. */
 PAWL_MUSTCHECK pawl_status tree_build_count(struct tree_build *build, size_t nodes, size_t line,

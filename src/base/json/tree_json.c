@@ -1,4 +1,5 @@
 /* Reads JSON text into a tree. */
+#include "base/error.h"
 #include "base/json/scan.h"
 #include "base/json/tree.h"
 #include "base/json/tree_build.h"
@@ -24,7 +25,7 @@ static pawl_status read_string(struct reader *reader, pawl_str *text) {
     pawl_str raw = reader->token.raw;
     char *out = arena_alloc(reader->build.arena, raw.len); /* escapes only shrink */
     if (out == NULL)
-        return tree_build_no_memory(&reader->build);
+        return error_no_memory(reader->build.err, "tree");
     *text = (pawl_str){out, json_unescape(raw, out)};
     return PAWL_OK;
 }
@@ -43,7 +44,7 @@ static pawl_status read_scalar(struct reader *reader, const struct level *level)
     bool string = token->type == TREE_STRING;
     struct tree *value = tree_scalar(reader->build.arena, string ? TREE_NULL : token->type, token->raw);
     if (value == NULL)
-        return tree_build_no_memory(&reader->build);
+        return error_no_memory(reader->build.err, "tree");
     value->kind = token->type;
     pawl_status status = string ? read_string(reader, &value->text) : PAWL_OK;
     return status == PAWL_OK ? keep(reader, value, level) : status;

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "base/error.h"
 #include "base/json/scan.h"
 #include "base/json/tree.h"
 #include "base/json/tree_build.h"
@@ -33,7 +34,7 @@ static pawl_status next_event(struct reader *reader, yaml_event_t *event) {
     if (yaml_parser_parse(&reader->parser, event) != 0)
         return PAWL_OK;
     if (reader->parser.error == YAML_MEMORY_ERROR)
-        return tree_build_no_memory(&reader->build);
+        return error_no_memory(reader->build.err, "tree");
     return wrong(reader, &reader->parser.problem_mark,
                  reader->parser.problem != NULL ? reader->parser.problem : "this is not YAML");
 }
@@ -80,7 +81,7 @@ static pawl_status read_scalar(struct reader *reader, const yaml_event_t *event,
     bool plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && !text_wanted;
     enum tree_kind kind = plain ? plain_kind(scalar_text(event)) : TREE_STRING;
     *value = tree_scalar(reader->build.arena, kind, scalar_text(event));
-    return *value == NULL ? tree_build_no_memory(&reader->build) : PAWL_OK;
+    return *value == NULL ? error_no_memory(reader->build.err, "tree") : PAWL_OK;
 }
 
 static pawl_status read_key(struct reader *reader, const yaml_event_t *event, pawl_str *key) {
@@ -96,7 +97,7 @@ static pawl_status read_key(struct reader *reader, const yaml_event_t *event, pa
         return status;
     const char *copy = arena_copy(reader->build.arena, text.ptr, text.len);
     if (copy == NULL)
-        return tree_build_no_memory(&reader->build);
+        return error_no_memory(reader->build.err, "tree");
     *key = (pawl_str){copy, text.len};
     return PAWL_OK;
 }
@@ -171,7 +172,7 @@ static pawl_status read_alias(struct reader *reader, const yaml_event_t *event, 
         if (status != PAWL_OK)
             return status;
         *value = arena_copy(reader->build.arena, found, sizeof(*found));
-        return *value == NULL ? tree_build_no_memory(&reader->build) : PAWL_OK;
+        return *value == NULL ? error_no_memory(reader->build.err, "tree") : PAWL_OK;
     }
     return wrong(reader, &event->start_mark, "the alias has no anchor before it");
 }
@@ -197,7 +198,7 @@ static pawl_status keep_anchor(struct reader *reader, const yaml_event_t *event,
         reader->anchors = arena_array(reader->build.arena, ANCHORS_MAX, sizeof(*reader->anchors));
     const char *name = arena_strdup(reader->build.arena, anchor);
     if (reader->anchors == NULL || name == NULL)
-        return tree_build_no_memory(&reader->build);
+        return error_no_memory(reader->build.err, "tree");
     if (reader->anchors_count == ANCHORS_MAX)
         return wrong(reader, &event->start_mark, "there are more than 1000 anchors");
     reader->anchors[reader->anchors_count++] = (struct anchor){str_from(name), value};
@@ -262,7 +263,7 @@ pawl_status tree_parse_yaml(struct arena *arena, pawl_str text, const struct tre
     struct tree *value = NULL;
     tree_build_init(&reader.build, arena, limits, "tree_parse_yaml", err);
     if (yaml_parser_initialize(&reader.parser) == 0)
-        return tree_build_no_memory(&reader.build);
+        return error_no_memory(err, "tree");
     yaml_parser_set_input_string(&reader.parser, (const unsigned char *)(text.ptr != NULL ? text.ptr : ""),
                                  text.len);
     yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);

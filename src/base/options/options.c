@@ -285,7 +285,7 @@ pawl_status options_parse(struct arena *arena, const struct options_input *input
     parsed.positional = arena_array(arena, (size_t)input->argc + 1, sizeof *parsed.positional);
     parsed.extra = arena_array(arena, input->extra_count, sizeof *parsed.extra);
     if (parsed.positional == NULL || parsed.extra == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "options", "no memory for the arguments");
+        return error_no_memory(err, "options");
 
     pawl_status status = take_arguments(&parser);
     /* Help must be there when the configuration is what is wrong. */

@@ -146,7 +146,7 @@ pawl_status tzdata_list(const char *dir, struct arena *arena, pawl_str **names, 
     const char *path = dir != NULL ? dir : TZDATA_DIR_DEFAULT;
     struct listing *listing = arena_alloc(arena, sizeof(*listing));
     if (listing == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "tzdata_list", "no memory for the names of the zones");
+        return error_no_memory(err, "tzdata_list");
     listing->arena = arena;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)

@@ -51,7 +51,7 @@ bool judge_unique_items(struct check *check, const struct schema_rule *rule, con
         return true;
     const struct tree **sorted = calloc(count, sizeof(struct tree *));
     if (sorted == NULL) {
-        (void)error_set(check->err, PAWL_NO_MEMORY, "schema_validate", "no memory to check a value");
+        (void)error_no_memory(check->err, "schema_validate");
         return check_give_up(check, PAWL_NO_MEMORY);
     }
     memcpy(sorted, frame->value->items, count * sizeof(struct tree *));

@@ -87,7 +87,7 @@ void marks_init(struct check *check, struct marks *marks, size_t count) {
         return;
     marks->words = &marks->small;
     marks->count = 0;
-    (void)error_set(check->err, PAWL_NO_MEMORY, "schema_validate", "no memory to check a value");
+    (void)error_no_memory(check->err, "schema_validate");
     (void)check_give_up(check, PAWL_NO_MEMORY);
 }
 
@@ -211,7 +211,7 @@ pawl_status schema_validate_text(const struct schema *schema, pawl_str text, paw
     struct arena *arena = arena_create(0);
     const struct tree *value = NULL;
     if (arena == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "schema_validate", "no memory to check a value");
+        return error_no_memory(err, "schema_validate");
     pawl_status status = tree_parse(arena, text, NULL, &value, err);
     if (status == PAWL_OK)
         status = schema_validate(schema, value, err);

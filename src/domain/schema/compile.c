@@ -17,10 +17,6 @@ pawl_status compile_wrong(const struct compile *compile, pawl_str place, const c
                      keyword != NULL ? keyword : "", why);
 }
 
-pawl_status compile_no_memory(const struct compile *compile) {
-    return error_set(compile->err, PAWL_NO_MEMORY, "schema_compile", "no memory for a schema");
-}
-
 static size_t slot_of(const struct compile *compile, const struct tree *tree) {
     size_t slot = (size_t)((uintptr_t)tree / sizeof(void *) * UINT64_C(0x9E3779B97F4A7C15) >> 20) %
                   compile->slots_count;
@@ -95,7 +91,7 @@ static pawl_status add_resource(struct compile *compile, const struct tree *tree
                                 struct schema_resource **made) {
     struct schema_resource *resource = arena_alloc(compile->schema->arena, sizeof(*resource));
     if (resource == NULL || uri.ptr == NULL)
-        return compile_no_memory(compile);
+        return error_no_memory(compile->err, "schema_compile");
     *resource = (struct schema_resource){.uri = uri_without_fragment(uri), .root = tree, .validates = true};
     resource->draft = outer != NULL ? outer->draft : compile->config->draft7 ? SCHEMA_DRAFT7 : SCHEMA_2020;
     if (outer != NULL) {
@@ -115,7 +111,7 @@ static pawl_status add_anchor(struct compile *compile, const struct schema_node 
                               bool dynamic) {
     struct schema_anchor *anchor = arena_alloc(compile->schema->arena, sizeof(*anchor));
     if (anchor == NULL)
-        return compile_no_memory(compile);
+        return error_no_memory(compile->err, "schema_compile");
     *anchor = (struct schema_anchor){node->resource, name, node, dynamic, compile->schema->anchors};
     compile->schema->anchors = anchor;
     return PAWL_OK;
@@ -142,7 +138,7 @@ static pawl_status read_id(struct compile *compile, struct schema_node *node) {
     if (node->tree == outer->root) {
         /* The document's own address: it is known by that one, too. */
         ((struct schema_resource *)outer)->uri = uri_without_fragment(uri);
-        return uri.ptr == NULL ? compile_no_memory(compile) : PAWL_OK;
+        return uri.ptr == NULL ? error_no_memory(compile->err, "schema_compile") : PAWL_OK;
     }
     pawl_status status = add_resource(compile, node->tree, uri, node->place, outer, &resource);
     if (status == PAWL_OK)
@@ -186,7 +182,7 @@ static pawl_status compile_rules(struct compile *compile, struct schema_node *no
     }
     node->rules = arena_copy(compile->schema->arena, rules, count * sizeof(rules[0]));
     node->rules_count = count;
-    return node->rules == NULL ? compile_no_memory(compile) : PAWL_OK;
+    return node->rules == NULL ? error_no_memory(compile->err, "schema_compile") : PAWL_OK;
 }
 
 pawl_status compile_node(struct compile *compile, const struct tree *tree,
@@ -203,7 +199,7 @@ pawl_status compile_node(struct compile *compile, const struct tree *tree,
         return compile_wrong(compile, place, NULL, "the schema has too many parts");
     node = arena_alloc(compile->schema->arena, sizeof(*node));
     if (node == NULL || place.ptr == NULL)
-        return compile_no_memory(compile);
+        return error_no_memory(compile->err, "schema_compile");
     *node = (struct schema_node){.tree = tree, .resource = resource, .place = place};
     compile->slots[slot_of(compile, tree)] = node;
     compile->nodes_count++;
@@ -228,7 +224,7 @@ static pawl_status load_document(struct compile *compile, pawl_str uri, struct s
     const struct tree *tree = tree_copy(compile->schema->arena, document->tree);
     const struct schema_node *node = NULL;
     if (tree == NULL)
-        return compile_no_memory(compile);
+        return error_no_memory(compile->err, "schema_compile");
     pawl_status status = add_resource(compile, tree, uri, STR(""), NULL, resource);
     if (status == PAWL_OK)
         status = compile_node(compile, tree, *resource, STR(""), &node);
@@ -236,7 +232,7 @@ static pawl_status load_document(struct compile *compile, pawl_str uri, struct s
         return status;
     struct schema_resource *other = arena_alloc(compile->schema->arena, sizeof(*other));
     if (other == NULL)
-        return compile_no_memory(compile);
+        return error_no_memory(compile->err, "schema_compile");
     *other = (struct schema_resource){.uri = uri, .same = *resource, .next = compile->schema->resources};
     compile->schema->resources = other;
     return PAWL_OK;
@@ -250,14 +246,15 @@ pawl_status compile_find_resource(struct compile *compile, pawl_str uri, struct 
         }
     }
     pawl_str copy = {arena_copy(compile->schema->arena, uri.len > 0 ? uri.ptr : "", uri.len), uri.len};
-    return copy.ptr == NULL ? compile_no_memory(compile) : load_document(compile, copy, resource);
+    return copy.ptr == NULL ? error_no_memory(compile->err, "schema_compile")
+                            : load_document(compile, copy, resource);
 }
 
 static pawl_status compile_root(struct compile *compile, const struct tree *tree) {
     const struct tree *copy = tree_copy(compile->schema->arena, tree);
     struct schema_resource *resource = NULL;
     if (copy == NULL)
-        return compile_no_memory(compile);
+        return error_no_memory(compile->err, "schema_compile");
     pawl_status status = add_resource(compile, copy, STR(""), STR(""), NULL, &resource);
     if (status == PAWL_OK)
         status = compile_node(compile, copy, resource, STR(""), &compile->schema->root);
@@ -282,7 +279,7 @@ pawl_status schema_compile(const struct tree *tree, const struct schema_config *
     pawl_status status = PAWL_OK;
     if (compile.slots == NULL || compile.schema == NULL || arena == NULL) {
         arena_free(arena);
-        status = compile_no_memory(&compile);
+        status = error_no_memory(err, "schema_compile");
         goto done;
     }
     compile.schema->arena = arena;
@@ -303,7 +300,7 @@ pawl_status schema_compile_text(pawl_str text, const struct schema_config *confi
     struct arena *arena = arena_create(0);
     const struct tree *tree = NULL;
     if (arena == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "schema_compile", "no memory for a schema");
+        return error_no_memory(err, "schema_compile");
     pawl_status status = tree_parse(arena, text, NULL, &tree, err);
     if (status == PAWL_OK)
         status = schema_compile(tree, config, schema, err);

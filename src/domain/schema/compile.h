@@ -24,7 +24,6 @@ struct compile {
 
 PAWL_MUSTCHECK pawl_status compile_wrong(const struct compile *compile, pawl_str place, const char *keyword,
                                          const char *why);
-PAWL_MUSTCHECK pawl_status compile_no_memory(const struct compile *compile);
 struct schema_node *compile_find(const struct compile *compile, const struct tree *tree);
 pawl_str compile_place(struct compile *compile, pawl_str place, pawl_str step);
 

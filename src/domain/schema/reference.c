@@ -52,7 +52,7 @@ static pawl_status follow_pointer(struct compile *compile, const struct pending 
     pawl_str place = root != NULL ? root->place : STR("");
     char *out = arena_alloc(compile->schema->arena, pointer.len + 1);
     if (out == NULL)
-        return compile_no_memory(compile);
+        return error_no_memory(compile->err, "schema_compile");
     pawl_str step = {NULL, 0};
     while (next_step(&pointer, out, &step)) {
         tree = descend(tree, step);
@@ -63,7 +63,7 @@ static pawl_status follow_pointer(struct compile *compile, const struct pending 
             resource = node->resource;
         place = compile_place(compile, place, step);
         if (place.ptr == NULL)
-            return compile_no_memory(compile);
+            return error_no_memory(compile->err, "schema_compile");
     }
     return compile_node(compile, tree, resource, place, reference->target);
 }
@@ -72,7 +72,7 @@ pawl_status compile_reference(struct compile *compile, struct pending *reference
     pawl_str uri =
         uri_resolve(compile->schema->arena, reference->node->resource->uri, reference->rule->value->text);
     if (uri.ptr == NULL)
-        return compile_no_memory(compile);
+        return error_no_memory(compile->err, "schema_compile");
     struct schema_resource *resource = NULL;
     pawl_status status = compile_find_resource(compile, uri_without_fragment(uri), &resource);
     if (status != PAWL_OK)

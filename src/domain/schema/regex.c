@@ -159,7 +159,7 @@ static pawl_status build(pawl_str pattern, pawl_str translated, struct regex *ma
     }
     made->limits = pcre2_match_context_create(NULL);
     if (made->limits == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "regex_compile", "no memory for a pattern");
+        return error_no_memory(err, "regex_compile");
     pcre2_set_match_limit(made->limits, PAWL_REGEX_MATCH_MAX);
     pcre2_set_depth_limit(made->limits, PAWL_REGEX_MATCH_MAX);
     pcre2_set_heap_limit(made->limits, PAWL_REGEX_HEAP_KIB_MAX);
@@ -177,9 +177,8 @@ pawl_status regex_compile(pawl_str pattern, struct regex **regex, pawl_error *er
     struct buf translated;
     buf_init(&translated, (size_t)PAWL_REGEX_BYTES_MAX * 128);
     struct regex *made = calloc(1, sizeof(*made));
-    pawl_status status = made == NULL
-                             ? error_set(err, PAWL_NO_MEMORY, "regex_compile", "no memory for a pattern")
-                             : translate(pattern, &translated, err);
+    pawl_status status = made == NULL ? error_no_memory(err, "regex_compile")
+                                      : translate(pattern, &translated, err);
     if (status == PAWL_OK)
         status = build(pattern, buf_str(&translated), made, err);
     if (status == PAWL_OK)
@@ -201,7 +200,7 @@ void regex_free(struct regex *regex) {
 pawl_status regex_search(const struct regex *regex, pawl_str text, bool *found, pawl_error *err) {
     pcre2_match_data *data = pcre2_match_data_create(1, NULL);
     if (data == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "regex_search", "no memory to match a pattern");
+        return error_no_memory(err, "regex_search");
     /* Trees hold valid UTF-8 only. */
     int result = pcre2_match(regex->code, (PCRE2_SPTR)(text.ptr != NULL ? text.ptr : ""), text.len, 0,
                              PCRE2_NO_UTF_CHECK, data, regex->limits);

@@ -15,7 +15,7 @@ static pawl_status wrong(const struct compile *compile, const struct schema_rule
 static pawl_status make_room(struct compile *compile, struct schema_rule *rule, size_t count) {
     rule->count = count;
     rule->nodes = arena_array(compile->schema->arena, count, sizeof(struct schema_node *));
-    return rule->nodes == NULL ? compile_no_memory(compile) : PAWL_OK;
+    return rule->nodes == NULL ? error_no_memory(compile->err, "schema_compile") : PAWL_OK;
 }
 
 static pawl_status one_schema(struct compile *compile, struct schema_rule *rule) {
@@ -60,7 +60,7 @@ static pawl_status add_regex(struct compile *compile, const struct schema_rule *
         size_t cap = schema->regexes_cap == 0 ? 16 : schema->regexes_cap * 2;
         struct regex **grown = reallocarray(schema->regexes, cap, sizeof(struct regex *));
         if (grown == NULL)
-            return compile_no_memory(compile);
+            return error_no_memory(compile->err, "schema_compile");
         schema->regexes = grown;
         schema->regexes_cap = cap;
     }
@@ -70,7 +70,7 @@ static pawl_status add_regex(struct compile *compile, const struct schema_rule *
     if (status == PAWL_INVALID)
         return wrong(compile, rule, reason.text);
     if (status != PAWL_OK)
-        return compile_no_memory(compile);
+        return error_no_memory(compile->err, "schema_compile");
     schema->regexes[schema->regexes_count++] = regex;
     *kept = regex;
     return PAWL_OK;
@@ -82,7 +82,7 @@ static pawl_status pattern_map(struct compile *compile, struct schema_rule *rule
         return status;
     rule->regexes = arena_array(compile->schema->arena, rule->count, sizeof(struct regex *));
     if (rule->regexes == NULL)
-        return compile_no_memory(compile);
+        return error_no_memory(compile->err, "schema_compile");
     for (size_t i = 0; i < rule->count && status == PAWL_OK; i++)
         status = add_regex(compile, rule, child(rule, i)->key, &rule->regexes[i]);
     return status;
@@ -166,7 +166,7 @@ static pawl_status reference(struct compile *compile, const struct schema_node *
     struct schema_rule *kept = arena_alloc(compile->schema->arena, sizeof(*kept));
     pawl_status status = make_room(compile, rule, 1);
     if (status != PAWL_OK || made == NULL || kept == NULL)
-        return compile_no_memory(compile);
+        return error_no_memory(compile->err, "schema_compile");
     *kept = *rule;
     *made = (struct pending){.node = node, .target = rule->nodes, .rule = kept, .next = compile->references};
     compile->references = made;
@@ -216,7 +216,7 @@ pawl_status compile_shape(struct compile *compile, const struct schema_node *nod
     case SHAPE_PATTERN:
         rule->regexes = arena_array(compile->schema->arena, 1, sizeof(struct regex *));
         if (rule->regexes == NULL)
-            return compile_no_memory(compile);
+            return error_no_memory(compile->err, "schema_compile");
         status = wants(compile, rule, TREE_STRING, "it must be a regular expression");
         return status != PAWL_OK ? status : add_regex(compile, rule, rule->value->text, &rule->regexes[0]);
     case SHAPE_BOOLEAN:

@@ -82,7 +82,7 @@ pawl_status schedule_compile(const struct schedule_rule *rule, const char *zone_
         return status;
     struct schedule *made = calloc(1, sizeof(*made));
     if (made == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "schedule_compile", "no memory for a schedule");
+        return error_no_memory(err, "schedule_compile");
     made->rule = *rule;
     if (made->rule.missed_max == 0)
         made->rule.missed_max = PAWL_SCHEDULE_MISSED_DEFAULT;

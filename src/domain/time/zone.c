@@ -20,7 +20,7 @@ pawl_str zone_name(const struct zone *zone) { return str_from(zone->name); }
 static pawl_status make_utc(struct zone **zone, pawl_error *err) {
     struct zone *made = calloc(1, sizeof(*made));
     if (made == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "zone_load", "no memory for a time zone");
+        return error_no_memory(err, "zone_load");
     memcpy(made->name, "UTC", sizeof("UTC"));
     *zone = made;
     return PAWL_OK;

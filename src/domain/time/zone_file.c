@@ -197,7 +197,7 @@ pawl_status zone_parse(pawl_str name, pawl_str bytes, struct zone **zone, pawl_e
     struct zone *made =
         calloc(1, sizeof(*made) + (block.times + (size_t)RULE_YEARS * 2 + 4) * sizeof(struct zone_change));
     if (made == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "zone_parse", "no memory for a time zone");
+        return error_no_memory(err, "zone_parse");
     memcpy(made->name, name.ptr, name.len);
     status = read_zone(name, bytes, &block, made, err);
     if (status == PAWL_OK)

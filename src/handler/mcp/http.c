@@ -71,7 +71,7 @@ static pawl_status say_aside(struct mcp_session *session, pawl_str text, pawl_er
     struct http_request request = request_of(session, &exchange, headers, count);
     struct arena *arena = arena_create(0);
     if (arena == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "mcp", "out of memory");
+        return error_no_memory(err, "mcp");
     request.body_bytes_max = MCP_LINE_BYTES_MAX;
     pawl_status status = http_call(session->side, &request, arena, &response, err);
     arena_free(arena);

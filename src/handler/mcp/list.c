@@ -74,7 +74,7 @@ pawl_status mcp_list(struct mcp_session *session, const struct mcp_wait *wait, s
     struct mcp_tools made = {arena_array(arena, MCP_TOOLS_MAX, sizeof(struct mcp_tool)), 0};
     pawl_str cursor = {NULL, 0};
     if (made.items == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "mcp", "out of memory");
+        return error_no_memory(err, "mcp");
     session->tools_changed = false;
     pawl_status status = PAWL_OK;
     for (int page = 0; status == PAWL_OK && (page == 0 || !str_absent(cursor)); page++) {

@@ -269,7 +269,7 @@ static pawl_status agree(struct mcp_session *session, enum mcp_era hint, const s
     struct arena *arena = arena_create(0);
     bool understood = false;
     if (arena == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "mcp", "out of memory");
+        return error_no_memory(err, "mcp");
     pawl_status status = start(session, err);
     if (status == PAWL_OK && hint != MCP_ERA_HANDSHAKE)
         status = discover(session, wait, arena, &understood, err);
@@ -291,12 +291,11 @@ pawl_status mcp_open(const struct mcp_config *config, enum mcp_era hint, const s
                      struct mcp_session **session, pawl_error *err) {
     struct mcp_session *made = calloc(1, sizeof(*made));
     if (made == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "mcp", "out of memory");
+        return error_no_memory(err, "mcp");
     made->config = config;
     made->scratch = arena_create(0);
     made->child = (struct child){.pidfd = -1, .in_fd = -1, .out_fd = -1, .err_fd = -1};
-    pawl_status status = made->scratch == NULL ? error_set(err, PAWL_NO_MEMORY, "mcp", "out of memory")
-                                               : agree(made, hint, wait, err);
+    pawl_status status = made->scratch == NULL ? error_no_memory(err, "mcp") : agree(made, hint, wait, err);
     if (status != PAWL_OK) {
         made->broken = true;
         mcp_close(made, 0);
@@ -321,7 +320,7 @@ pawl_status mcp_ping(struct mcp_session *session, const struct mcp_wait *wait, p
     const struct tree *result = NULL;
     struct arena *arena = arena_create(0);
     struct question question = {.method = session->era == MCP_ERA_STATELESS ? "server/discover" : "ping"};
-    pawl_status status = arena == NULL ? error_set(err, PAWL_NO_MEMORY, "mcp", "out of memory")
+    pawl_status status = arena == NULL ? error_no_memory(err, "mcp")
                                        : ask_result(session, &question, wait, arena, &result, err);
     arena_free(arena);
     return status;

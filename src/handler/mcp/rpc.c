@@ -121,7 +121,7 @@ pawl_status mcp_header_value(struct arena *arena, pawl_str text, pawl_str *value
         made = arena_printf(arena, "=?base64?%s?=", base64);
     }
     if (made == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "mcp", "out of memory");
+        return error_no_memory(err, "mcp");
     *value = str_from(made);
     return PAWL_OK;
 }
@@ -141,7 +141,7 @@ static pawl_status params_of(struct arena *arena, const struct tree *schema, con
         if (status != PAWL_OK)
             return status;
         if (name == NULL)
-            return error_set(err, PAWL_NO_MEMORY, "mcp", "out of memory");
+            return error_no_memory(err, "mcp");
         headers[(*count)++] = (struct http_header){name, encoded};
     }
     const struct tree *properties = tree_get_cstr(schema, "properties");

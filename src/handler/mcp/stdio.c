@@ -57,7 +57,7 @@ static pawl_status read_some(struct mcp_session *session, struct mcp_exchange *e
         return errno == EAGAIN || errno == EINTR ? PAWL_OK : ended(session, err);
     buf_append(&session->in, bytes, (size_t)got);
     if (session->in.failed)
-        return error_set(err, PAWL_NO_MEMORY, "mcp", "out of memory");
+        return error_no_memory(err, "mcp");
     return mcp_count(session, exchange, (size_t)got, err);
 }
 

@@ -43,7 +43,7 @@ static pawl_status make_pairs(const struct tool *tool, const struct tool_call *c
     struct environment_pair *pairs = arena_array(arena, tool->pair_count + PAIRS_OWN, sizeof(*pairs));
     char *name = arena_copy(arena, call->uses.ptr, call->uses.len);
     if (pairs == NULL || name == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "tools", "out of memory");
+        return error_no_memory(err, "tools");
     for (; count < tool->pair_count; count++)
         pairs[count] = tool->pairs[count];
     pairs[count++] = (struct environment_pair){"PAWL_TOOL", name};

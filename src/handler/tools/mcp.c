@@ -56,13 +56,13 @@ static pawl_status refresh(struct tool_server *server, struct mcp_session *sessi
     struct mcp_wait limit = {wait->deadline_ms, wait->cancel};
     if (made == NULL || (made->arena = arena_create(0)) == NULL) {
         free(made);
-        return error_set(err, PAWL_NO_MEMORY, "tools", "out of memory");
+        return error_no_memory(err, "tools");
     }
     pawl_status status = mcp_list(session, &limit, made->arena, &made->tools, err);
     if (status == PAWL_OK) {
         made->schemas = arena_array(made->arena, made->tools.count + 1, sizeof(struct schema *));
         if (made->schemas == NULL)
-            status = error_set(err, PAWL_NO_MEMORY, "tools", "out of memory");
+            status = error_no_memory(err, "tools");
     }
     pthread_mutex_lock(&server->lock);
     bool keep = status == PAWL_OK &&
@@ -340,7 +340,7 @@ static pawl_status output_of(struct arena *arena, const struct tree *result, paw
     }
     struct tree *made = count > 0 ? tree_object(arena, items, count) : NULL;
     if (made == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "tools", "out of memory");
+        return error_no_memory(err, "tools");
     *output = made;
     return PAWL_OK;
 }
@@ -349,7 +349,7 @@ static pawl_status judge(const struct tool_call *call, const struct mcp_answer *
                          struct tool_answer *answer, pawl_error *err) {
     pawl_str text = text_of(arena, tree_get_cstr(said->result, "content"));
     if (text.ptr == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "tools", "out of memory");
+        return error_no_memory(err, "tools");
     if (said->is_error) {
         if (text.len > 1000)
             text.len = 1000;

@@ -26,7 +26,7 @@ pawl_status tools_create(const char *name, struct tools **tools, pawl_error *err
     }
     if (made == NULL || made->arena == NULL || made->items == NULL || made->servers == NULL) {
         tools_free(made);
-        return error_set(err, PAWL_NO_MEMORY, "tools", "out of memory");
+        return error_no_memory(err, "tools");
     }
     pawl_status status = launcher_create(name, LAUNCHER_OWN_THREAD, &made->launcher, err);
     if (status != PAWL_OK) {
@@ -176,7 +176,7 @@ pawl_status tools_output(struct arena *arena, pawl_str text, const struct tree *
         }
     }
     if (made == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "tools", "out of memory");
+        return error_no_memory(err, "tools");
     *output = made;
     return PAWL_OK;
 }
@@ -194,7 +194,7 @@ static pawl_status list_server(struct tool_server *server, const struct tool_wai
             tools_mcp_info(server, set, i, &row->info);
             char *name = arena_printf(arena, "%s.%.*s", server->config.name, STR_ARG(row->info.name));
             if (name == NULL)
-                return error_set(err, PAWL_NO_MEMORY, "tools", "out of memory");
+                return error_no_memory(err, "tools");
             row->info.name = str_from(name);
         }
         return PAWL_OK;
@@ -203,7 +203,7 @@ static pawl_status list_server(struct tool_server *server, const struct tool_wai
     *row = (struct tools_row){.server = server->config.name, .error = arena_strdup(arena, why.text)};
     row->info.name = str_from(server->config.name);
     row->info.kind = TOOL_MCP;
-    return row->error != NULL ? PAWL_OK : error_set(err, PAWL_NO_MEMORY, "tools", "out of memory");
+    return row->error != NULL ? PAWL_OK : error_no_memory(err, "tools");
 }
 
 pawl_status tools_list(struct tools *tools, const struct tool_wait *wait, struct arena *arena,
@@ -211,7 +211,7 @@ pawl_status tools_list(struct tools *tools, const struct tool_wait *wait, struct
     size_t most = tools->count + tools->server_count * MCP_TOOLS_MAX, made = 0;
     struct tools_row *list = arena_array(arena, most + 1, sizeof(*list));
     if (list == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "tools", "out of memory");
+        return error_no_memory(err, "tools");
     for (size_t i = 0; i < tools->count; i++)
         info_of(&tools->items[i], &list[made++].info);
     pawl_status status = PAWL_OK;
@@ -230,7 +230,7 @@ pawl_status tools_ping(struct tools *tools, pawl_str server, const struct tool_w
     struct tools_ping *list = arena_array(arena, tools->server_count + 1, sizeof(*list));
     size_t made = 0;
     if (list == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "tools", "out of memory");
+        return error_no_memory(err, "tools");
     tools_ask(tools, &server, str_absent(server) ? 0 : 1, wait);
     for (size_t i = 0; i < tools->server_count; i++) {
         struct tool_server *one = &tools->servers[i];
