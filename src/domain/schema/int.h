@@ -44,6 +44,7 @@ enum schema_shape {
     SHAPE_PATTERN,
     SHAPE_BOOLEAN,
     SHAPE_STRING,
+    SHAPE_FORMAT, /* a string; the pattern of the format is prepared */
     SHAPE_REFERENCE,
 };
 
@@ -69,8 +70,9 @@ struct schema_rule {
         *nodes; /* per item of value, or member in the order of keys; NULL where there is none */
     const struct regex **regexes;
     size_t count;
-    int64_t number; /* SHAPE_COUNT */
-    unsigned types; /* SHAPE_TYPE: bits, see schema_type_bit */
+    int64_t number;                     /* SHAPE_COUNT */
+    unsigned types;                     /* SHAPE_TYPE: bits, see schema_type_bit */
+    const struct schema_format *format; /* SHAPE_FORMAT; NULL = it is not checked */
     const struct schema_node *owner;
 };
 
@@ -197,7 +199,12 @@ schema_judge judge_max_properties, judge_min_properties, judge_required, judge_d
     judge_dependent_schemas, judge_dependencies, judge_unevaluated_properties;
 schema_judge judge_all_of, judge_any_of, judge_one_of, judge_not, judge_if, judge_ref, judge_dynamic_ref;
 
-/* Whether text has a format; true for formats that are not known. */
-bool schema_format_ok(pawl_str format, pawl_str text);
+/* A format: texts match the pattern, if there is one, and then pass the check, if there is one. */
+struct schema_format {
+    const char *name, *pattern;
+    bool (*check)(pawl_str text);
+};
+/* NULL for formats that are not known: they say nothing. */
+const struct schema_format *schema_format_find(pawl_str name);
 
 #endif

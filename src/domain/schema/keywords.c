@@ -20,7 +20,7 @@ const struct schema_keyword schema_keywords[] = {
     {"maxLength", BOTH, SHAPE_COUNT, true, judge_max_length},
     {"minLength", BOTH, SHAPE_COUNT, true, judge_min_length},
     {"pattern", BOTH, SHAPE_PATTERN, true, judge_pattern},
-    {"format", BOTH, SHAPE_STRING, false, judge_format},
+    {"format", BOTH, SHAPE_FORMAT, false, judge_format},
     {"contentEncoding", SCHEMA_DRAFT7, SHAPE_STRING, false, judge_content_encoding},
     {"contentMediaType", SCHEMA_DRAFT7, SHAPE_STRING, false, judge_content_media_type},
     {"maxItems", BOTH, SHAPE_COUNT, true, judge_max_items},

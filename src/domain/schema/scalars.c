@@ -124,8 +124,10 @@ bool judge_pattern(struct check *check, const struct schema_rule *rule, const st
 }
 
 bool judge_format(struct check *check, const struct schema_rule *rule, const struct frame *frame) {
-    bool wanted = check->schema->checks_formats || frame->node->resource->checks_formats;
-    return !wanted || frame->value->kind != TREE_STRING ||
-           schema_format_ok(rule->value->text, frame->value->text) ||
+    pawl_str text = frame->value->text;
+    if (rule->format == NULL || frame->value->kind != TREE_STRING)
+        return true;
+    bool fits = rule->regexes == NULL || check_pattern(check, rule->regexes[0], text);
+    return (fits && (rule->format->check == NULL || rule->format->check(text))) ||
            check_fault(check, rule, frame, "it must be a valid %.*s", STR_ARG(rule->value->text));
 }

@@ -76,6 +76,20 @@ static pawl_status add_regex(struct compile *compile, const struct schema_rule *
     return PAWL_OK;
 }
 
+static pawl_status one_regex(struct compile *compile, struct schema_rule *rule, pawl_str pattern) {
+    rule->regexes = arena_array(compile->schema->arena, 1, sizeof(struct regex *));
+    return rule->regexes == NULL ? error_no_memory(compile->err, "schema_compile")
+                                 : add_regex(compile, rule, pattern, &rule->regexes[0]);
+}
+
+static pawl_status format(struct compile *compile, struct schema_rule *rule) {
+    if (compile->schema->checks_formats || rule->owner->resource->checks_formats)
+        rule->format = schema_format_find(rule->value->text);
+    if (rule->format == NULL || rule->format->pattern == NULL)
+        return PAWL_OK;
+    return one_regex(compile, rule, str_from(rule->format->pattern));
+}
+
 static pawl_status pattern_map(struct compile *compile, struct schema_rule *rule) {
     pawl_status status = many_schemas(compile, rule);
     if (status != PAWL_OK)
@@ -214,11 +228,11 @@ pawl_status compile_shape(struct compile *compile, const struct schema_node *nod
     case SHAPE_NAMES:
         return is_names(rule->value) ? PAWL_OK : wrong(compile, rule, "it must be a list of names");
     case SHAPE_PATTERN:
-        rule->regexes = arena_array(compile->schema->arena, 1, sizeof(struct regex *));
-        if (rule->regexes == NULL)
-            return error_no_memory(compile->err, "schema_compile");
         status = wants(compile, rule, TREE_STRING, "it must be a regular expression");
-        return status != PAWL_OK ? status : add_regex(compile, rule, rule->value->text, &rule->regexes[0]);
+        return status != PAWL_OK ? status : one_regex(compile, rule, rule->value->text);
+    case SHAPE_FORMAT:
+        status = wants(compile, rule, TREE_STRING, "it must be a string");
+        return status != PAWL_OK ? status : format(compile, rule);
     case SHAPE_BOOLEAN:
         return rule->value->kind == TREE_TRUE ? PAWL_OK
                                               : wants(compile, rule, TREE_FALSE, "it must be true or false");
