@@ -98,30 +98,32 @@ static pawl_status fill(pawl_error *err, pawl_status status, const char *op, con
     return status;
 }
 
-pawl_status error_set(pawl_error *err, pawl_status status, const char *op, const char *fmt, ...) {
-    if (err == NULL)
-        return status;
-    char text[TEXT_BYTES];
-    va_list args;
-    va_start(args, fmt);
+/* code: an errno value whose meaning follows the text; 0 = none. */
+static pawl_status set(pawl_error *err, pawl_status status, const char *op, int code, const char *fmt,
+                       va_list args) {
+    char text[TEXT_BYTES], scratch[128];
     int len = vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
+    if (code != 0 && len >= 0 && (size_t)len < sizeof text)
+        snprintf(text + len, sizeof text - (size_t)len, ": %s", strerror_r(code, scratch, sizeof scratch));
     return fill(err, status, op, len >= 0 ? text : fmt);
 }
 
-pawl_status error_errno(pawl_error *err, pawl_status status, const char *op, int code, const char *fmt, ...) {
-    if (err == NULL)
-        return status;
-    char text[TEXT_BYTES];
+pawl_status error_set(pawl_error *err, pawl_status status, const char *op, const char *fmt, ...) {
     va_list args;
     va_start(args, fmt);
-    int len = vsnprintf(text, sizeof text, fmt, args);
+    if (err != NULL)
+        (void)set(err, status, op, 0, fmt, args);
     va_end(args);
-    if (len >= 0 && (size_t)len < sizeof text) {
-        char scratch[128];
-        snprintf(text + len, sizeof text - (size_t)len, ": %s", strerror_r(code, scratch, sizeof scratch));
-    }
-    return fill(err, status, op, len >= 0 ? text : fmt);
+    return status;
+}
+
+pawl_status error_errno(pawl_error *err, pawl_status status, const char *op, int code, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    if (err != NULL)
+        (void)set(err, status, op, code, fmt, args);
+    va_end(args);
+    return status;
 }
 
 void error_clear(pawl_error *err) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/str.h"
 
 /*
  * hash_stream is Bob Jenkins' lookup3 (2006, public domain) in the variant that PostgreSQL calls
@@ -107,11 +108,7 @@ pawl_status sha256(pawl_str text, uint8_t digest[static SHA256_BYTES], pawl_erro
 }
 
 void sha256_text(const uint8_t digest[static SHA256_BYTES], char text[static SHA256_TEXT_BYTES]) {
-    for (size_t i = 0; i < SHA256_BYTES; i++) {
-        text[2 * i] = "0123456789abcdef"[digest[i] >> 4];
-        text[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
-    }
-    text[SHA256_TEXT_BYTES - 1] = '\0';
+    hex_format(digest, SHA256_BYTES, text);
 }
 
 pawl_status sha256_hex(pawl_str text, char digest[static SHA256_TEXT_BYTES], pawl_error *err) {

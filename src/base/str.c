@@ -126,6 +126,32 @@ void str_join(char *list, size_t size, const char *const *words) {
     }
 }
 
+/* One row of the table at a time. */
+size_t str_distance(pawl_str a, pawl_str b) {
+    size_t row[STR_DISTANCE_BYTES_MAX + 1];
+    if (a.len > STR_DISTANCE_BYTES_MAX || b.len > STR_DISTANCE_BYTES_MAX)
+        return STR_DISTANCE_BYTES_MAX;
+    for (size_t j = 0; j <= b.len; j++)
+        row[j] = j;
+    for (size_t i = 0; i < a.len; i++) {
+        size_t diagonal = row[0];
+        row[0] = i + 1;
+        for (size_t j = 0; j < b.len; j++) {
+            size_t replaced = diagonal + (char_lower(a.ptr[i]) != char_lower(b.ptr[j]));
+            size_t shorter = row[j + 1] < row[j] ? row[j + 1] : row[j];
+            diagonal = row[j + 1];
+            row[j + 1] = replaced < shorter + 1 ? replaced : shorter + 1;
+        }
+    }
+    return row[b.len];
+}
+
+void hex_format(const uint8_t *bytes, size_t count, char *text) {
+    for (size_t i = 0; i < 2 * count; i++)
+        text[i] = "0123456789abcdef"[i % 2 == 0 ? bytes[i / 2] >> 4 : bytes[i / 2] & 15];
+    text[2 * count] = '\0';
+}
+
 int hex_digit(char c) {
     if (c >= '0' && c <= '9')
         return c - '0';

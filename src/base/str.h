@@ -58,6 +58,14 @@ PAWL_MUSTCHECK bool str_to_u64(pawl_str text, uint64_t max, uint64_t *value);
 /* words (ends with NULL) as "a, b, c"; what does not fit is cut. */
 void str_join(char *list, size_t size, const char *const *words);
 
+/* How many single edits (insert, delete, replace) turn a into b, whatever the letter case. Texts of more than
+ * STR_DISTANCE_BYTES_MAX bytes are never near. */
+enum { STR_DISTANCE_BYTES_MAX = 64 };
+size_t str_distance(pawl_str a, pawl_str b);
+
+/* The bytes as lower-case hexadecimal digits and a NUL. */
+void hex_format(const uint8_t *bytes, size_t count, char *text);
+
 /* 0 to 15, or -1 when it is no hexadecimal digit. */
 int hex_digit(char c);
 

@@ -30,13 +30,11 @@ struct scan {
     char fault[FAULT_BYTES];
 };
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 static bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
-static bool is_alnum(char c) { return is_digit(c) || is_lower(c) || is_upper(c); }
-static char to_lower(char c) { return is_upper(c) ? (char)(c - 'A' + 'a') : c; }
 static bool same_range(char a, char b) {
-    return (is_digit(a) && is_digit(b)) || (is_lower(a) && is_lower(b)) || (is_upper(a) && is_upper(b));
+    return (char_is_digit(a) && char_is_digit(b)) || (is_lower(a) && is_lower(b)) ||
+           (is_upper(a) && is_upper(b));
 }
 
 static char peek(const struct scan *s, size_t ahead) {
@@ -61,7 +59,7 @@ static bool scan_class(struct scan *s) {
             right = t[i] <= t[i + 2];
             i += 3;
         } else {
-            right = is_alnum(t[i]) || strchr("_.+/:, ", t[i]) != NULL;
+            right = char_is_alnum(t[i]) || strchr("_.+/:, ", t[i]) != NULL;
             i++;
         }
     }
@@ -80,7 +78,7 @@ static bool scan_count(struct scan *s, size_t *len) {
     size_t i = 1;
     for (;;) {
         size_t digits = 0;
-        for (; is_digit(peek(s, i)) && digits < 4; i++, digits++)
+        for (; char_is_digit(peek(s, i)) && digits < 4; i++, digits++)
             bounds[parts] = bounds[parts] * 10 + (peek(s, i) - '0');
         if (digits < 1 || digits > 3)
             return wrong(s, s->at, "write a count as {m} or {m,n}");
@@ -142,7 +140,7 @@ static bool scan_one(struct scan *s) {
     char text[64];
     switch (c) {
     case '\\':
-        if (s->at + 1 >= s->text.len || is_alnum(peek(s, 1)))
+        if (s->at + 1 >= s->text.len || char_is_alnum(peek(s, 1)))
             return wrong(s, s->at, "a backslash may only precede punctuation");
         s->at++;
         s->atom = ATOM_ONE;
@@ -222,14 +220,14 @@ static pawl_status check(const struct event_pattern *pattern, pawl_error *err) {
 /* Literal characters, with the wildcards of a glob. */
 static void append_literal(struct buf *buf, pawl_str text, bool glob) {
     for (size_t i = 0; i < text.len; i++) {
-        char c = to_lower(text.ptr[i]);
+        char c = char_lower(text.ptr[i]);
         if (glob && c == '*') {
             if (i == 0 || text.ptr[i - 1] != '*')
                 buf_append_cstr(buf, ".*");
         } else if (glob && c == '?') {
             buf_append_char(buf, '.');
         } else {
-            if (!is_alnum(c) && c != '_' && c != ' ')
+            if (!char_is_alnum(c) && c != '_' && c != ' ')
                 buf_append_char(buf, '\\');
             buf_append_char(buf, c);
         }
@@ -245,7 +243,7 @@ static void append_regex(struct buf *buf, const struct event_pattern *pattern) {
         break;
     case PATTERN_REGEX:
         for (size_t i = 0; i < text.len; i++)
-            buf_append_char(buf, to_lower(text.ptr[i]));
+            buf_append_char(buf, char_lower(text.ptr[i]));
         break;
     default:
         append_literal(buf, pattern->text, pattern->mode == PATTERN_GLOB);
@@ -296,7 +294,7 @@ pawl_status event_pattern_matches(const struct event_pattern *pattern, pawl_str 
     buf_init(&subject, 0);
     append_regex(&regex, pattern);
     for (size_t i = 0; i < type.len; i++)
-        buf_append_char(&subject, to_lower(type.ptr[i]));
+        buf_append_char(&subject, char_lower(type.ptr[i]));
     status = buf_status(&regex, OP, err);
     if (status == PAWL_OK)
         status = buf_status(&subject, OP, err);

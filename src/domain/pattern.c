@@ -23,24 +23,35 @@ pawl_status pattern_check(pawl_str pattern, pawl_error *err) {
     return PAWL_OK;
 }
 
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
+/* How many bytes of text a sign that is no * takes; 0: it does not match. ? takes one whole character. */
+static size_t takes(char sign, pawl_str text) {
+    size_t len = 1;
+    if (sign != '?')
+        return char_lower(sign) == char_lower(text.ptr[0]) ? 1 : 0;
+    while (len < text.len && ((unsigned char)text.ptr[len] & 0xc0) == 0x80)
+        len++;
+    return len;
+}
 
-/* Only the last * is ever tried again, so the cost is at most |pattern| × |text|. ? eats one whole character.
- */
-bool pattern_matches(pawl_str pattern, pawl_str text) {
+/* The same for text that is a pattern itself: one of the texts it matches, with * as a character that only *
+ * can match. */
+static size_t takes_pattern(char sign, pawl_str text) {
+    char c = text.ptr[0];
+    return c != '*' && (sign == '?' || (c != '?' && char_lower(sign) == char_lower(c))) ? 1 : 0;
+}
+
+/* Only the last * is ever tried again, so the cost is at most |pattern| × |text|. */
+static bool match(pawl_str pattern, pawl_str text, size_t (*takes_sign)(char sign, pawl_str text)) {
     size_t p = 0, t = 0, star = SIZE_MAX, mark = 0;
     while (t < text.len) {
-        if (p < pattern.len && pattern.ptr[p] == '*') {
+        bool at_star = p < pattern.len && pattern.ptr[p] == '*';
+        size_t taken = p < pattern.len && !at_star ? takes_sign(pattern.ptr[p], str_skip(text, t)) : 0;
+        if (at_star) {
             star = p++;
             mark = t;
-        } else if (p < pattern.len && pattern.ptr[p] == '?') {
+        } else if (taken > 0) {
             p++;
-            t++;
-            while (t < text.len && ((unsigned char)text.ptr[t] & 0xc0) == 0x80)
-                t++;
-        } else if (p < pattern.len && lower(pattern.ptr[p]) == lower(text.ptr[t])) {
-            p++;
-            t++;
+            t += taken;
         } else if (star != SIZE_MAX) {
             p = star + 1;
             t = ++mark;
@@ -53,26 +64,6 @@ bool pattern_matches(pawl_str pattern, pawl_str text) {
     return p == pattern.len;
 }
 
-/* A pattern read as text is one of the texts it matches, with * as a character that only * can match. */
-bool pattern_covers(pawl_str wide, pawl_str narrow) {
-    size_t p = 0, t = 0, star = SIZE_MAX, mark = 0;
-    while (t < narrow.len) {
-        char c = narrow.ptr[t];
-        if (p < wide.len && wide.ptr[p] == '*') {
-            star = p++;
-            mark = t;
-        } else if (p < wide.len && c != '*' &&
-                   (wide.ptr[p] == '?' || (c != '?' && lower(wide.ptr[p]) == lower(c)))) {
-            p++;
-            t++;
-        } else if (star != SIZE_MAX) {
-            p = star + 1;
-            t = ++mark;
-        } else {
-            return false;
-        }
-    }
-    while (p < wide.len && wide.ptr[p] == '*')
-        p++;
-    return p == wide.len;
-}
+bool pattern_matches(pawl_str pattern, pawl_str text) { return match(pattern, text, takes); }
+
+bool pattern_covers(pawl_str wide, pawl_str narrow) { return match(wide, narrow, takes_pattern); }

@@ -49,22 +49,13 @@ bool trace_parse(pawl_str text, struct trace_context *context) {
     return true;
 }
 
-void trace_hex(const uint8_t *bytes, size_t count, char *text) {
-    static const char digits[] = "0123456789abcdef";
-    for (size_t i = 0; i < count; i++) {
-        text[2 * i] = digits[bytes[i] >> 4];
-        text[2 * i + 1] = digits[bytes[i] & 15];
-    }
-    text[2 * count] = '\0';
-}
-
 char *trace_format(const struct trace_context *context, char text[static TRACEPARENT_BYTES]) {
     memcpy(text, "00-", AT_TRACE);
-    trace_hex(context->trace_id, TRACE_ID_BYTES, text + AT_TRACE);
+    hex_format(context->trace_id, TRACE_ID_BYTES, text + AT_TRACE);
     text[AT_SPAN - 1] = '-';
-    trace_hex(context->span_id, SPAN_ID_BYTES, text + AT_SPAN);
+    hex_format(context->span_id, SPAN_ID_BYTES, text + AT_SPAN);
     text[AT_FLAGS - 1] = '-';
-    trace_hex(&context->flags, 1, text + AT_FLAGS);
+    hex_format(&context->flags, 1, text + AT_FLAGS);
     return text;
 }
 

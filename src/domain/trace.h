@@ -19,9 +19,6 @@ PAWL_MUSTCHECK bool trace_parse(pawl_str text, struct trace_context *context);
 /* Always version 00. Returns text. */
 char *trace_format(const struct trace_context *context, char text[static TRACEPARENT_BYTES]);
 
-/* The bytes as lower-case hexadecimal digits and a NUL. */
-void trace_hex(const uint8_t *bytes, size_t count, char *text);
-
 /* Which traces are recorded: those whose parent was, when it follows the parent; else all, none, or a share
  * of them that everybody who knows the trace's id agrees on. */
 struct trace_sampler {

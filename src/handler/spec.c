@@ -8,10 +8,7 @@
 
 #define SECRET_VARIABLE "PAWL_WEBHOOK_SECRET"
 
-static bool name_character(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-' || c == '.';
-}
+static bool name_character(char c) { return char_is_alnum(c) || c == '_' || c == '-' || c == '.'; }
 
 void handler_name_split(pawl_str text, pawl_str *name, pawl_str *pattern) {
     const char *at = text.len > 0 ? memchr(text.ptr, '@', text.len) : NULL;

@@ -20,7 +20,7 @@ struct process_spec {
     size_t out_max;  /* of its stdout; 0 = PROCESS_STDOUT_BYTES_MAX */
     size_t out_kept; /* the first bytes that are kept; 0 = all */
     /* Told of every line of its stdout as it comes, without the line end, of a last one that has none when
-     * it exits; NULL = nobody. */
+     * it exits. NULL = they are not wanted. */
     void (*on_line)(void *self, pawl_str line);
     void *self;
 };

@@ -11,7 +11,7 @@ enum { STATUS_ERROR = 2, NUMBER_BYTES = 24, HEX_BYTES = 2 * TRACE_ID_BYTES + 1 }
 
 static void write_hex(struct json_writer *json, const char *key, const uint8_t *bytes, size_t count) {
     char text[HEX_BYTES];
-    trace_hex(bytes, count, text);
+    hex_format(bytes, count, text);
     json_key(json, key);
     json_cstr(json, text);
 }

@@ -26,7 +26,7 @@ enum {
 struct tracer; /* NULL everywhere: nothing is traced */
 
 /* What OTEL_… in the environment asks for; NULL: nothing, or it cannot be done, which is logged. service
- * stands where OTEL_SERVICE_NAME does not. The log is copied and used by a thread. */
+ * is the default of OTEL_SERVICE_NAME. The log is copied and used by a thread. */
 struct tracer *tracer_open(const char *service, const struct log *log);
 
 /* Sends what is left, for at most TRACER_CLOSE_MS; what ends later is dropped. Takes NULL. */

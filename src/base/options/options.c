@@ -10,8 +10,6 @@
 #include "base/options/options_parts.h"
 #include "base/str.h"
 
-#define SUGGEST_BYTES_MAX 40
-
 struct parser {
     struct arena *arena;
     const struct options_input *input;
@@ -27,33 +25,11 @@ char *options_flag(const struct option_row *row, char text[static OPTION_FLAG_BY
     return text;
 }
 
-/* Edits (insert, delete, replace) that turn a into b; one row of the table at a time. */
-static size_t edit_distance(const char *a, const char *b) {
-    size_t row[SUGGEST_BYTES_MAX + 1];
-    size_t a_len = strlen(a);
-    size_t b_len = strlen(b);
-    if (a_len > SUGGEST_BYTES_MAX || b_len > SUGGEST_BYTES_MAX)
-        return SUGGEST_BYTES_MAX;
-    for (size_t j = 0; j <= b_len; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= a_len; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= b_len; j++) {
-            size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
-            size_t shorter = row[j] < row[j - 1] ? row[j] : row[j - 1];
-            diagonal = row[j];
-            row[j] = replaced < shorter + 1 ? replaced : shorter + 1;
-        }
-    }
-    return row[b_len];
-}
-
 const char *options_suggest(const char *typed, const char *const *names, size_t count) {
     const char *best = NULL;
     size_t best_distance = strlen(typed) / 3 + 2; /* at most a third of the word wrong, and one edit always */
     for (size_t i = 0; i < count; i++) {
-        size_t distance = edit_distance(typed, names[i]);
+        size_t distance = str_distance(str_from(typed), str_from(names[i]));
         if (distance < best_distance) {
             best = names[i];
             best_distance = distance;
@@ -116,7 +92,7 @@ bool options_variable_unknown(const char *name, const char **meant) {
             continue;
         if (strcmp(known, name) == 0)
             return false;
-        size_t distance = edit_distance(part, known_part);
+        size_t distance = str_distance(str_from(part), str_from(known_part));
         if (goes_on(part, known_part) || goes_on(known_part, part))
             distance = 1;
         distance += known[0] != name[0]; /* rather the one with the same beginning */

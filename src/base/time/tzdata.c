@@ -16,10 +16,7 @@
 
 enum { PATH_BYTES = 1024, DIRECTORY_DEPTH_MAX = 3 };
 
-static bool is_name_char(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' ||
-           c == '-' || c == '_';
-}
+static bool is_name_char(char c) { return char_is_alnum(c) || c == '+' || c == '-' || c == '_'; }
 
 bool tzdata_name_ok(pawl_str name) {
     if (name.len == 0 || name.len > PAWL_ZONE_NAME_BYTES_MAX)

@@ -7,10 +7,7 @@
 #include "base/limits.h"
 #include "base/str.h"
 
-static bool is_scope_char(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c != '\0' && strchr("._:/-", c) != NULL);
-}
+static bool is_scope_char(char c) { return char_is_alnum(c) || (c != '\0' && strchr("._:/-", c) != NULL); }
 
 pawl_status scope_check_name(pawl_str scope, bool granted, pawl_error *err) {
     if (scope.len == 0 || scope.len > PAWL_NAME_BYTES_MAX)

@@ -28,13 +28,7 @@ static void put(struct output *out, const char *piece, size_t len) {
     out->len += len;
 }
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-static bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
-
-static bool is_word(char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
+static bool is_word(char c) { return char_is_alnum(c) || c == '_'; }
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
@@ -63,8 +57,8 @@ static size_t hex_len(pawl_str rest, bool after_word) {
     bool any_digit = false;
     if (after_word)
         return 0;
-    while (len < rest.len && is_hex(rest.ptr[len]))
-        any_digit |= is_digit(rest.ptr[len++]);
+    while (len < rest.len && (hex_digit(rest.ptr[len]) >= 0))
+        any_digit |= char_is_digit(rest.ptr[len++]);
     if (len < rest.len && is_word(rest.ptr[len]))
         return 0;
     if (prefix > 0)
@@ -74,7 +68,7 @@ static size_t hex_len(pawl_str rest, bool after_word) {
 
 static size_t digits_len(pawl_str rest) {
     size_t len = 0;
-    while (len < rest.len && is_digit(rest.ptr[len]))
+    while (len < rest.len && char_is_digit(rest.ptr[len]))
         len++;
     return len;
 }

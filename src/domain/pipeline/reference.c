@@ -5,9 +5,7 @@
 
 #include "base/str.h"
 
-bool reference_is_name_char(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-}
+bool reference_is_name_char(char c) { return char_is_alnum(c) || c == '_' || c == '-'; }
 
 static char peek(pawl_str text, size_t at) { return at < text.len ? text.ptr[at] : '\0'; }
 

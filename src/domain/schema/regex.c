@@ -91,8 +91,7 @@ static size_t translate_escape(pawl_str rest, bool in_class, struct buf *out) {
         buf_append(out, rest.ptr, 3);
         return 3;
     }
-    bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    if (letter && strchr("bBdDwWSfnrtvxuk", c) == NULL)
+    if (char_is_letter(c) && strchr("bBdDwWSfnrtvxuk", c) == NULL)
         return 0; /* PCRE2 knows more than ECMA-262: \a, \A, \Z … */
     if (c == 'v') {
         buf_append_cstr(out, "\\x0b");

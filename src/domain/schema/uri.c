@@ -14,10 +14,7 @@ struct parts {
     pawl_str fragment; /* "#y" */
 };
 
-static bool is_scheme_char(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' ||
-           c == '-' || c == '.';
-}
+static bool is_scheme_char(char c) { return char_is_alnum(c) || c == '+' || c == '-' || c == '.'; }
 
 static pawl_str cut(pawl_str *rest, size_t length) {
     pawl_str part = {rest->ptr, length};

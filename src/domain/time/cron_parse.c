@@ -51,9 +51,7 @@ static pawl_status wrong(const struct parser *parser, size_t at, const char *fmt
 }
 
 static bool is_blank(char c) { return c == ' ' || c == '\t'; }
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 static char upper(char c) { return (char)(c >= 'a' && c <= 'z' ? c - ('a' - 'A') : c); }
-static bool is_letter(char c) { return upper(c) >= 'A' && upper(c) <= 'Z'; }
 
 static char peek(const struct parser *parser) {
     return parser->at < parser->text.len ? upper(parser->text.ptr[parser->at]) : '\0';
@@ -76,7 +74,7 @@ static bool at_item_end(const struct parser *parser) {
 static pawl_status take_number(struct parser *parser, int min, int max, const char *what, int *value) {
     size_t start = parser->at;
     int number = 0;
-    for (; is_digit(peek(parser)); parser->at++)
+    for (; char_is_digit(peek(parser)); parser->at++)
         if (number < 100000)
             number = number * 10 + (peek(parser) - '0');
     if (parser->at == start)
@@ -90,7 +88,7 @@ static pawl_status take_number(struct parser *parser, int min, int max, const ch
 static pawl_status take_name(struct parser *parser, int *value) {
     const struct field *field = &fields[parser->field];
     size_t length = 0;
-    while (parser->at + length < parser->text.len && is_letter(parser->text.ptr[parser->at + length]))
+    while (parser->at + length < parser->text.len && char_is_letter(parser->text.ptr[parser->at + length]))
         length++;
     pawl_str word = {parser->text.ptr + parser->at, length};
     if (field->names == NULL)
@@ -111,7 +109,7 @@ static pawl_status take_name(struct parser *parser, int *value) {
 }
 
 static pawl_status take_value(struct parser *parser, int *value) {
-    if (is_letter(peek(parser)))
+    if (char_is_letter(peek(parser)))
         return take_name(parser, value);
     return take_number(parser, fields[parser->field].min, fields[parser->field].max, "number", value);
 }
@@ -225,7 +223,7 @@ static pawl_status add_item(struct parser *parser) {
     } else if (parser->field == DAY && peek(parser) == 'L') {
         parser->at++;
         status = add_last_day(parser);
-    } else if (parser->field == WEEKDAY && peek(parser) == 'L' && !is_letter(peek_next(parser))) {
+    } else if (parser->field == WEEKDAY && peek(parser) == 'L' && !char_is_letter(peek_next(parser))) {
         status = wrong(parser, start, "L alone says nothing here: write FRIL for the month's last Friday");
     } else {
         status = add_value(parser);

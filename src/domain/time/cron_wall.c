@@ -69,98 +69,76 @@ bool cron_matches_ever(const struct cron *cron) {
     return false;
 }
 
-/* The lowest set bit at or above n / the highest at or below n; -1 when there is none. */
-static int bit_from(uint64_t bits, int n) {
-    uint64_t rest = n > 63 ? 0 : bits >> n;
-    return rest == 0 ? -1 : n + __builtin_ctzll(rest);
+/* The set bit nearest to n: the lowest at or above it, or backwards the highest at or below it; -1 when there
+ * is none. */
+static int bit_near(uint64_t bits, int n, bool forward) {
+    uint64_t rest = n < 0 || n > 63 ? 0 : forward ? bits >> n : bits << (63 - n);
+    if (rest == 0)
+        return -1;
+    return forward ? n + __builtin_ctzll(rest) : n - __builtin_clzll(rest);
 }
 
-static int bit_until(uint64_t bits, int n) {
-    uint64_t rest = n < 0 ? 0 : bits << (63 - n);
-    return rest == 0 ? -1 : n - __builtin_clzll(rest);
-}
-
-/* The first matching second of a day at or after second; -1 when there is none. */
-static int time_from(const struct cron *cron, int second) {
-    int hour = bit_from(cron->hours, second / 3600);
+/* The matching second of a day nearest to second, itself included; -1 when there is none. */
+static int time_near(const struct cron *cron, int second, bool forward) {
+    int step = forward ? 1 : -1, edge = forward ? 0 : 59;
+    int hour = bit_near(cron->hours, second / 3600, forward);
     if (hour == second / 3600) {
-        int minute = bit_from(cron->minutes, second / 60 % 60);
+        int minute = bit_near(cron->minutes, second / 60 % 60, forward);
         if (minute == second / 60 % 60) {
-            int exact = bit_from(cron->seconds, second % 60);
+            int exact = bit_near(cron->seconds, second % 60, forward);
             if (exact >= 0)
                 return (hour * 60 + minute) * 60 + exact;
-            minute = bit_from(cron->minutes, minute + 1);
+            minute = bit_near(cron->minutes, minute + step, forward);
         }
         if (minute >= 0)
-            return (hour * 60 + minute) * 60 + bit_from(cron->seconds, 0);
-        hour = bit_from(cron->hours, hour + 1);
+            return (hour * 60 + minute) * 60 + bit_near(cron->seconds, edge, forward);
+        hour = bit_near(cron->hours, hour + step, forward);
     }
-    return hour < 0 ? -1 : (hour * 60 + bit_from(cron->minutes, 0)) * 60 + bit_from(cron->seconds, 0);
+    if (hour < 0)
+        return -1;
+    return (hour * 60 + bit_near(cron->minutes, edge, forward)) * 60 + bit_near(cron->seconds, edge, forward);
 }
 
-static int time_until(const struct cron *cron, int second) {
-    int hour = bit_until(cron->hours, second / 3600);
-    if (hour == second / 3600) {
-        int minute = bit_until(cron->minutes, second / 60 % 60);
-        if (minute == second / 60 % 60) {
-            int exact = bit_until(cron->seconds, second % 60);
-            if (exact >= 0)
-                return (hour * 60 + minute) * 60 + exact;
-            minute = bit_until(cron->minutes, minute - 1);
-        }
-        if (minute >= 0)
-            return (hour * 60 + minute) * 60 + bit_until(cron->seconds, 59);
-        hour = bit_until(cron->hours, hour - 1);
+static struct civil month_after(struct civil date, int step) {
+    date.month += step;
+    if (date.month < 1 || date.month > 12) {
+        date.year += step;
+        date.month = step > 0 ? 1 : 12;
     }
-    return hour < 0 ? -1 : (hour * 60 + bit_until(cron->minutes, 59)) * 60 + bit_until(cron->seconds, 59);
+    return date;
+}
+
+static bool wall_near(const struct cron *cron, int64_t wall_s, bool forward, int64_t *match_s) {
+    int64_t days = civil_floor_div(wall_s, CIVIL_DAY_S);
+    struct civil date = civil_from_days(days);
+    int step = forward ? 1 : -1, edge = forward ? 1 : 31;
+    int time = time_near(cron, (int)(wall_s - days * CIVIL_DAY_S), forward);
+    int from = time < 0 ? date.day + step : date.day;
+    int first_day = date.day;
+    bool first_month = true;
+    if (forward ? date.year < YEAR_MIN : date.year > YEAR_MAX) {
+        date = (struct civil){forward ? YEAR_MIN : YEAR_MAX, forward ? 1 : 12, edge};
+        from = edge;
+        first_month = false;
+    }
+    for (; date.year >= YEAR_MIN && date.year <= YEAR_MAX; date = month_after(date, step)) {
+        int day = bit_near(cron_days(cron, date.year, date.month), from, forward);
+        if (day > 0) {
+            if (!first_month || day != first_day)
+                time = time_near(cron, forward ? 0 : CIVIL_DAY_S - 1, forward);
+            *match_s = civil_to_days(date.year, date.month, day) * CIVIL_DAY_S + time;
+            return true;
+        }
+        from = edge;
+        first_month = false;
+    }
+    return false;
 }
 
 bool cron_wall_next(const struct cron *cron, int64_t wall_s, int64_t *match_s) {
-    int64_t days = civil_floor_div(wall_s, CIVIL_DAY_S);
-    struct civil date = civil_from_days(days);
-    int time = time_from(cron, (int)(wall_s - days * CIVIL_DAY_S));
-    int from = time < 0 ? date.day + 1 : date.day;
-    int first_day = date.day;
-    bool first_month = true;
-    if (date.year < YEAR_MIN)
-        date = (struct civil){YEAR_MIN, 1, 1}, from = 1, first_month = false;
-    for (; date.year <= YEAR_MAX; from = 1, first_month = false) {
-        int day = bit_from(cron_days(cron, date.year, date.month), from);
-        if (day > 0) {
-            if (!first_month || day != first_day)
-                time = time_from(cron, 0);
-            *match_s = civil_to_days(date.year, date.month, day) * CIVIL_DAY_S + time;
-            return true;
-        }
-        if (++date.month > 12) {
-            date.month = 1;
-            date.year++;
-        }
-    }
-    return false;
+    return wall_near(cron, wall_s, true, match_s);
 }
 
 bool cron_wall_previous(const struct cron *cron, int64_t wall_s, int64_t *match_s) {
-    int64_t days = civil_floor_div(wall_s, CIVIL_DAY_S);
-    struct civil date = civil_from_days(days);
-    int time = time_until(cron, (int)(wall_s - days * CIVIL_DAY_S));
-    int until = time < 0 ? date.day - 1 : date.day;
-    int first_day = date.day;
-    bool first_month = true;
-    if (date.year > YEAR_MAX)
-        date = (struct civil){YEAR_MAX, 12, 31}, until = 31, first_month = false;
-    for (; date.year >= YEAR_MIN; until = 31, first_month = false) {
-        int day = bit_until(cron_days(cron, date.year, date.month), until);
-        if (day > 0) {
-            if (!first_month || day != first_day)
-                time = time_until(cron, CIVIL_DAY_S - 1);
-            *match_s = civil_to_days(date.year, date.month, day) * CIVIL_DAY_S + time;
-            return true;
-        }
-        if (--date.month < 1) {
-            date.month = 12;
-            date.year--;
-        }
-    }
-    return false;
+    return wall_near(cron, wall_s, false, match_s);
 }

@@ -26,28 +26,6 @@ static pawl_status make_utc(struct zone **zone, pawl_error *err) {
     return PAWL_OK;
 }
 
-static char lower(char c) { return (char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c); }
-
-/* How many single changes make b of a, both cut to what fits; small is alike. */
-static size_t distance(pawl_str a, pawl_str b) {
-    size_t row[PAWL_ZONE_NAME_BYTES_MAX + 1];
-    size_t width = b.len < PAWL_ZONE_NAME_BYTES_MAX ? b.len : PAWL_ZONE_NAME_BYTES_MAX;
-    for (size_t j = 0; j <= width; j++)
-        row[j] = j;
-    for (size_t i = 0; i < a.len; i++) {
-        size_t diagonal = row[0];
-        row[0] = i + 1;
-        for (size_t j = 0; j < width; j++) {
-            size_t above = row[j + 1];
-            size_t changed = diagonal + (lower(a.ptr[i]) == lower(b.ptr[j]) ? 0 : 1);
-            size_t best = above < row[j] ? above : row[j];
-            row[j + 1] = changed < best + 1 ? changed : best + 1;
-            diagonal = above;
-        }
-    }
-    return row[width];
-}
-
 static pawl_str last_part(pawl_str name) {
     for (size_t i = name.len; i > 0; i--)
         if (name.ptr[i - 1] == '/')
@@ -60,8 +38,8 @@ static pawl_str find_alike(pawl_str name, const pawl_str *names, size_t count) {
     pawl_str best = {NULL, 0};
     size_t best_distance = 3; /* more changes than that are no typo */
     for (size_t i = 0; i < count; i++) {
-        size_t whole = distance(name, names[i]);
-        size_t city = distance(last_part(name), last_part(names[i]));
+        size_t whole = str_distance(name, names[i]);
+        size_t city = str_distance(last_part(name), last_part(names[i]));
         if (city == 0 && whole > 1)
             whole = 1;
         if (whole < best_distance) {

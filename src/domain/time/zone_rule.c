@@ -1,6 +1,7 @@
 /* The rule at the end of a zone's file (POSIX TZ with the extensions of RFC 8536). */
 #include "domain/time/zone_rule.h"
 
+#include "base/str.h"
 #include "base/time/civil.h"
 
 struct reader {
@@ -19,14 +20,11 @@ static bool take(struct reader *reader, char c) {
     return true;
 }
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
 /* "CET" or "<+0330>": three characters at least. */
 static bool take_name(struct reader *reader) {
     bool quoted = take(reader, '<');
     size_t length = 0;
-    for (char c = peek(reader); is_letter(c) || (quoted && (is_digit(c) || c == '+' || c == '-'));
+    for (char c = peek(reader); char_is_letter(c) || (quoted && (char_is_digit(c) || c == '+' || c == '-'));
          c = peek(reader)) {
         reader->at++;
         length++;
@@ -37,7 +35,7 @@ static bool take_name(struct reader *reader) {
 static bool take_number(struct reader *reader, int min, int max, int *value) {
     int number = 0;
     int digits = 0;
-    for (; is_digit(peek(reader)) && digits < 4; digits++, reader->at++)
+    for (; char_is_digit(peek(reader)) && digits < 4; digits++, reader->at++)
         number = number * 10 + (peek(reader) - '0');
     *value = number;
     return digits > 0 && number >= min && number <= max;

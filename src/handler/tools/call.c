@@ -124,13 +124,11 @@ static pawl_status judge_response(const struct tool_call *call, const struct htt
 
 static void append_encoded(struct buf *buf, pawl_str text) {
     for (size_t i = 0; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.ptr[i];
-        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-                     c == '.' || c == '_' || c == '~';
-        if (plain)
-            buf_append_char(buf, (char)c);
+        char c = text.ptr[i];
+        if (char_is_alnum(c) || (c != '\0' && strchr("-._~", c) != NULL))
+            buf_append_char(buf, c);
         else
-            buf_printf(buf, "%%%02X", c);
+            buf_printf(buf, "%%%02X", (unsigned char)c);
     }
 }
 
