@@ -64,12 +64,9 @@ static size_t before_comment(pawl_str line) {
 }
 
 bool file_line(pawl_str *rest, int *number, pawl_str *line) {
-    while (rest->len > 0) {
-        const char *end = memchr(rest->ptr, '\n', rest->len);
-        size_t used = end != NULL ? (size_t)(end - rest->ptr) + 1 : rest->len;
-        *line = str_trim((pawl_str){rest->ptr, used});
+    while (str_next(rest, '\n', line)) {
+        *line = str_trim(*line);
         *line = str_trim((pawl_str){line->ptr, before_comment(*line)});
-        *rest = (pawl_str){rest->ptr + used, rest->len - used};
         ++*number;
         if (line->len > 0)
             return true;

@@ -82,16 +82,9 @@ static void append_fields(struct buf *line, pawl_str text, size_t fields) {
             append_field(line, STR("text"), text);
         return;
     }
-    while (text.len > 0) {
-        const char *end = memchr(text.ptr, FIELD_END, text.len);
-        size_t len = end != NULL ? (size_t)(end - text.ptr) : text.len;
-        const char *equals = memchr(text.ptr, '=', len);
-        size_t key_len = equals != NULL ? (size_t)(equals - text.ptr) : len;
-        size_t value_at = key_len < len ? key_len + 1 : len;
-        append_field(line, (pawl_str){text.ptr, key_len}, (pawl_str){text.ptr + value_at, len - value_at});
-        size_t taken = end != NULL ? len + 1 : len;
-        text.ptr += taken;
-        text.len -= taken;
+    for (pawl_str field, value; str_next(&text, FIELD_END, &field);) {
+        pawl_str key = str_before(field, '=', &value);
+        append_field(line, key, value);
     }
 }
 

@@ -51,7 +51,7 @@ pawl_str str_trim(pawl_str text) {
 
 pawl_str str_skip(pawl_str text, size_t bytes) {
     size_t skipped = bytes < text.len ? bytes : text.len;
-    return (pawl_str){text.ptr + skipped, text.len - skipped};
+    return skipped > 0 ? (pawl_str){text.ptr + skipped, text.len - skipped} : text;
 }
 
 pawl_str str_before(pawl_str text, char separator, pawl_str *rest) {

@@ -106,6 +106,6 @@ int jobrule_share(struct jobrule_key *keys, size_t count, int max, int64_t now_m
 }
 
 pawl_str jobrule_prefix(pawl_str key) {
-    const char *colon = key.len > 0 ? memchr(key.ptr, ':', key.len) : NULL;
-    return colon == NULL ? (pawl_str){NULL, 0} : (pawl_str){key.ptr, (size_t)(colon - key.ptr) + 1};
+    pawl_str rest, before = str_before(key, ':', &rest);
+    return str_absent(rest) ? (pawl_str){NULL, 0} : (pawl_str){before.ptr, before.len + 1};
 }

@@ -19,11 +19,8 @@ static bool is_key_char(char c, bool first) {
 
 /* "vendor=opaque", without blanks around it; *key is what precedes the sign. */
 static bool member_valid(pawl_str member, pawl_str *key) {
-    const char *sign = memchr(member.ptr, '=', member.len);
-    if (sign == NULL)
-        return false;
-    *key = (pawl_str){member.ptr, (size_t)(sign - member.ptr)};
-    pawl_str value = {sign + 1, member.len - key->len - 1};
+    pawl_str value;
+    *key = str_before(member, '=', &value);
     if (key->len == 0 || key->len > KEY_BYTES_MAX || value.len == 0 || value.len > VALUE_BYTES_MAX)
         return false;
     for (size_t i = 0; i < key->len; i++)
@@ -45,15 +42,11 @@ static pawl_str trim_blanks(pawl_str text) {
 
 bool trace_state_valid(pawl_str text) {
     pawl_str keys[MEMBERS_MAX];
-    size_t count = 0, at = 0;
-    if (text.len == 0 || text.len > PAWL_TRACESTATE_BYTES_MAX)
+    size_t count = 0;
+    if (text.len > PAWL_TRACESTATE_BYTES_MAX)
         return false;
-    while (at <= text.len) {
-        size_t end = at;
-        while (end < text.len && text.ptr[end] != ',')
-            end++;
-        pawl_str member = trim_blanks((pawl_str){text.ptr + at, end - at});
-        at = end + 1;
+    for (pawl_str part; str_next(&text, ',', &part);) {
+        pawl_str member = trim_blanks(part);
         if (member.len == 0)
             continue; /* W3C lets a place in the list be empty */
         if (count == MEMBERS_MAX || !member_valid(member, &keys[count]))

@@ -31,10 +31,8 @@ struct directive directive_read(pawl_str output, bool exited, int exit_code) {
     struct directive directive = {.delay_ms = -1};
     if (output.len > DIRECTIVE_BYTES_MAX)
         output.len = DIRECTIVE_BYTES_MAX;
-    while (output.len > 0) {
-        const char *end = memchr(output.ptr, '\n', output.len);
-        size_t len = end != NULL ? (size_t)(end - output.ptr) : output.len;
-        pawl_str line = str_trim((pawl_str){output.ptr, len});
+    for (pawl_str part; str_next(&output, '\n', &part);) {
+        pawl_str line = str_trim(part);
         bool snooze = line_says(line, STR("pawl:snooze"), &directive);
         if (snooze || line_says(line, STR("pawl:retry-after"), &directive)) {
             directive.refused[0] = '\0';
@@ -46,8 +44,6 @@ struct directive directive_read(pawl_str output, bool exited, int exit_code) {
                 directive.delay_ms = PAWL_RETRY_MS_MAX;
             return directive;
         }
-        size_t used = end != NULL ? len + 1 : len;
-        output = (pawl_str){output.ptr + used, output.len - used};
     }
     return directive;
 }

@@ -1,9 +1,8 @@
 /* The handlers file: a section per pattern, a line per rule. */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <errno.h>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -70,109 +69,93 @@ static pawl_status section_begin(struct reader *reader, pawl_str line, pawl_erro
     return PAWL_OK;
 }
 
-static bool read_int(pawl_str value, int64_t max, int *number) {
-    int64_t read = 0;
-    if (!str_to_i64(value, 1, max, &read))
-        return false;
-    *number = (int)read;
-    return true;
-}
+enum value_kind { VALUE_TEXT, VALUE_DURATION, VALUE_NUMBER, VALUE_SWITCH, VALUE_ON_DEAD, VALUE_SECRET };
 
-static bool read_command(struct reader *reader, pawl_str value) {
-    reader->handler.command = arena_copy(reader->table->arena, value.ptr, value.len);
-    return reader->handler.command != NULL && value.len > 0;
-}
+/* One key of a section: which member of pawl_handler it sets, and how. */
+struct key_row {
+    const char *key;
+    enum value_kind kind;
+    size_t at;           /* of the member */
+    const char *choices; /* VALUE_SWITCH: the words for false and true */
+    int64_t max;         /* VALUE_NUMBER */
+    const char *wanted;  /* the sentence that refuses a value */
+};
 
-static bool read_on_dead(struct reader *reader, pawl_str value) {
-    static const char *const names[] = {"block", "skip", "park"};
-    for (int i = 0; i < 3; i++) {
-        if (str_equal_cstr(value, names[i])) {
-            reader->handler.on_dead = (pawl_on_dead)(PAWL_ON_DEAD_BLOCK + i);
-            return true;
-        }
+#define MEMBER(name) offsetof(pawl_handler, name)
+
+static const struct key_row key_rows[] = {
+    {"exec", VALUE_TEXT, MEMBER(command), NULL, 0, "exec needs a command, for example exec = ./handle.sh"},
+    {"http", VALUE_TEXT, MEMBER(url), NULL, 0,
+     "http needs an address, for example http = https://example.com/orders"},
+    {"secret-env", VALUE_SECRET, MEMBER(secret), NULL, 0,
+     "the variable of secret-env is empty, or there is a secret already"},
+    {"secret-file", VALUE_SECRET, MEMBER(secret), NULL, 0,
+     "the file of secret-file is empty or cannot be read, or there is a secret already"},
+    {"allow-private", VALUE_SWITCH, MEMBER(allow_private), "false|true", 0,
+     "allow-private needs true or false"},
+    {"timeout", VALUE_DURATION, MEMBER(timeout_ms), NULL, 0,
+     "timeout needs a duration above 0, for example 30s"},
+    {"concurrency", VALUE_NUMBER, MEMBER(concurrency), NULL, 10000,
+     "concurrency needs a number from 1 to 10000"},
+    {"retry-base", VALUE_DURATION, MEMBER(retry_base_ms), NULL, 0,
+     "retry-base needs a duration above 0, for example 1s"},
+    {"retry-max", VALUE_DURATION, MEMBER(retry_max_ms), NULL, 0,
+     "retry-max needs a duration above 0, for example 60s"},
+    {"max-attempts", VALUE_NUMBER, MEMBER(max_attempts), NULL, PAWL_ATTEMPTS_MAX,
+     "max-attempts needs a number from 1 to 1000"},
+    {"on-dead", VALUE_ON_DEAD, MEMBER(on_dead), NULL, 0, "on-dead needs block, skip or park"},
+    {"from", VALUE_SWITCH, MEMBER(from_start), "now|start", 0, "from needs now or start"},
+};
+
+/* Sets the member; false: the value is not one that the key takes. */
+static bool read_value(struct reader *reader, const struct key_row *row, pawl_str value) {
+    void *member = (char *)&reader->handler + row->at;
+    const char *text = arena_copy(reader->table->arena, value.ptr, value.len);
+    int64_t number = 0;
+    int choice = 0;
+    switch (row->kind) {
+    case VALUE_TEXT:
+        *(const char **)member = text;
+        return text != NULL && value.len > 0;
+    case VALUE_DURATION:
+        return clock_parse_duration(value, member) && *(int64_t *)member > 0;
+    case VALUE_NUMBER:
+        if (!str_to_i64(value, 1, row->max, &number))
+            return false;
+        *(int *)member = (int)number;
+        return true;
+    case VALUE_SWITCH:
+        choice = str_choice(row->choices, value);
+        *(bool *)member = choice == 1;
+        return choice >= 0;
+    case VALUE_ON_DEAD:
+        choice = str_choice("block|skip|park", value);
+        reader->handler.on_dead = (pawl_on_dead)(PAWL_ON_DEAD_BLOCK + choice);
+        return choice >= 0;
+    case VALUE_SECRET:
+        if (reader->handler.secret != NULL || text == NULL)
+            return false;
+        reader->handler.secret =
+            strcmp(row->key, "secret-env") == 0 ? getenv(text) : secret_file_read(reader->table->arena, text);
+        return reader->handler.secret != NULL && reader->handler.secret[0] != '\0';
     }
     return false;
 }
 
-static bool read_http(struct reader *r, pawl_str v) {
-    r->handler.url = arena_copy(r->table->arena, v.ptr, v.len);
-    return r->handler.url != NULL && v.len > 0;
-}
-static bool read_secret_env(struct reader *r, pawl_str v) {
-    const char *name = arena_copy(r->table->arena, v.ptr, v.len);
-    if (r->handler.secret != NULL)
-        return false;
-    r->handler.secret = name != NULL ? getenv(name) : NULL;
-    return r->handler.secret != NULL && r->handler.secret[0] != '\0';
-}
-static bool read_secret_file(struct reader *r, pawl_str v) {
-    const char *path = arena_copy(r->table->arena, v.ptr, v.len);
-    if (r->handler.secret != NULL)
-        return false;
-    r->handler.secret = path != NULL ? secret_file_read(r->table->arena, path) : NULL;
-    return r->handler.secret != NULL;
-}
-static bool read_allow_private(struct reader *r, pawl_str v) {
-    r->handler.allow_private = str_equal_cstr(v, "true");
-    return r->handler.allow_private || str_equal_cstr(v, "false");
-}
-static bool read_exec(struct reader *r, pawl_str v) { return read_command(r, v); }
-static bool read_timeout(struct reader *r, pawl_str v) {
-    return clock_parse_duration(v, &r->handler.timeout_ms) && r->handler.timeout_ms > 0;
-}
-static bool read_concurrency(struct reader *r, pawl_str v) {
-    return read_int(v, 10000, &r->handler.concurrency);
-}
-static bool read_retry_base(struct reader *r, pawl_str v) {
-    return clock_parse_duration(v, &r->handler.retry_base_ms) && r->handler.retry_base_ms > 0;
-}
-static bool read_retry_max(struct reader *r, pawl_str v) {
-    return clock_parse_duration(v, &r->handler.retry_max_ms) && r->handler.retry_max_ms > 0;
-}
-static bool read_from(struct reader *r, pawl_str v) {
-    r->handler.from_start = str_equal_cstr(v, "start");
-    return r->handler.from_start || str_equal_cstr(v, "now");
-}
-static bool read_attempts(struct reader *r, pawl_str v) {
-    return read_int(v, PAWL_ATTEMPTS_MAX, &r->handler.max_attempts);
-}
-
-static const struct {
-    const char *key;
-    bool (*read)(struct reader *reader, pawl_str value);
-    const char *wanted;
-} key_rows[] = {
-    {"exec", read_exec, "exec needs a command, for example exec = ./handle.sh"},
-    {"http", read_http, "http needs an address, for example http = https://example.com/orders"},
-    {"secret-env", read_secret_env, "the variable of secret-env is empty, or there is a secret already"},
-    {"secret-file", read_secret_file,
-     "the file of secret-file is empty or cannot be read, or there is a secret already"},
-    {"allow-private", read_allow_private, "allow-private needs true or false"},
-    {"timeout", read_timeout, "timeout needs a duration above 0, for example 30s"},
-    {"concurrency", read_concurrency, "concurrency needs a number from 1 to 10000"},
-    {"retry-base", read_retry_base, "retry-base needs a duration above 0, for example 1s"},
-    {"retry-max", read_retry_max, "retry-max needs a duration above 0, for example 60s"},
-    {"max-attempts", read_attempts, "max-attempts needs a number from 1 to 1000"},
-    {"on-dead", read_on_dead, "on-dead needs block, skip or park"},
-    {"from", read_from, "from needs now or start"},
-};
-
 static pawl_status key_value(struct reader *reader, pawl_str line, pawl_error *err) {
-    const char *equals = memchr(line.ptr, '=', line.len);
-    if (equals == NULL)
+    pawl_str value, key = str_trim(str_before(line, '=', &value));
+    if (str_absent(value))
         return fault(reader, reader->line, PAWL_INVALID, "a line is [PATTERN], key = value, or starts with #",
                      err);
     if (!reader->in_section)
         return fault(reader, reader->line, PAWL_INVALID, "a [PATTERN] line must come first", err);
-    pawl_str key = str_trim((pawl_str){line.ptr, (size_t)(equals - line.ptr)});
-    pawl_str value = str_trim((pawl_str){equals + 1, (size_t)(line.ptr + line.len - equals - 1)});
     for (size_t i = 0; i < sizeof(key_rows) / sizeof(*key_rows); i++) {
         if (!str_equal_cstr(key, key_rows[i].key))
             continue;
         if ((reader->seen & (1u << i)) != 0)
             return fault(reader, reader->line, PAWL_INVALID, "the key is given twice in this section", err);
         reader->seen |= 1u << i;
-        if (!key_rows[i].read(reader, value))
+        if (!read_value(reader, &key_rows[i], str_trim(value)))
             return fault(reader, reader->line, PAWL_INVALID, key_rows[i].wanted, err);
         return PAWL_OK;
     }

@@ -1,6 +1,5 @@
 /* Handlers as one line of text. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/str.h"
@@ -11,25 +10,23 @@
 static bool name_character(char c) { return char_is_alnum(c) || c == '_' || c == '-' || c == '.'; }
 
 void handler_name_split(pawl_str text, pawl_str *name, pawl_str *pattern) {
-    const char *at = text.len > 0 ? memchr(text.ptr, '@', text.len) : NULL;
-    size_t len = at != NULL ? (size_t)(at - text.ptr) : 0;
-    bool named = len > 0;
-    for (size_t i = 0; i < len; i++)
-        named = named && name_character(text.ptr[i]);
-    *name = named ? (pawl_str){text.ptr, len} : (pawl_str){NULL, 0};
-    *pattern = named ? (pawl_str){at + 1, text.len - len - 1} : text;
+    pawl_str rest, before = str_before(text, '@', &rest);
+    bool named = before.len > 0 && !str_absent(rest);
+    for (size_t i = 0; i < before.len; i++)
+        named = named && name_character(before.ptr[i]);
+    *name = named ? before : (pawl_str){NULL, 0};
+    *pattern = named ? rest : text;
 }
 
 pawl_status handler_table_add_spec(struct handler_table *table, pawl_str spec, pawl_error *err) {
-    const char *equals = spec.len > 0 ? memchr(spec.ptr, '=', spec.len) : NULL;
-    if (equals == NULL)
+    pawl_str name, pattern, target, left = str_trim(str_before(spec, '=', &target));
+    if (str_absent(target))
         return error_set(
             err, PAWL_INVALID, "handler",
             "'%.*s' has no =; write PATTERN=exec:COMMAND, for example 'order.*=exec:./handle.sh'",
             STR_ARG(spec));
     pawl_handler handler = {0};
-    pawl_str name, pattern, left = str_trim((pawl_str){spec.ptr, (size_t)(equals - spec.ptr)});
-    pawl_str target = str_trim((pawl_str){equals + 1, (size_t)(spec.ptr + spec.len - equals - 1)});
+    target = str_trim(target);
     handler_name_split(left, &name, &pattern);
     bool program = str_starts_with(target, STR("exec:"));
     if (!program && !str_starts_with(target, STR("http://")) && !str_starts_with(target, STR("https://")))

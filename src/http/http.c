@@ -122,10 +122,7 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *self) {
 
 /* The lower-case media type without its parameters. */
 static pawl_str media_type(struct arena *arena, pawl_str value) {
-    size_t len = 0;
-    while (len < value.len && value.ptr[len] != ';')
-        len++;
-    pawl_str type = str_trim((pawl_str){value.ptr, len});
+    pawl_str type = str_trim(str_before(value, ';', NULL));
     char *copy = arena_copy(arena, type.ptr, type.len);
     for (size_t i = 0; copy != NULL && i < type.len; i++)
         copy[i] = (char)tolower((unsigned char)copy[i]);

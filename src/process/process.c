@@ -138,18 +138,14 @@ static void write_words(const char *bytes, size_t len, char *text, size_t size) 
 /* What it wrote for people: lines "pawl:…" are for the worker. */
 static void take_output(pawl_str output, struct process_end *end) {
     size_t at = 0;
-    while (output.len > 0 && at + 1 < sizeof(end->complaint)) {
-        const char *stop = memchr(output.ptr, '\n', output.len);
-        size_t len = stop != NULL ? (size_t)(stop - output.ptr) : output.len;
-        pawl_str line = str_trim((pawl_str){output.ptr, len});
+    for (pawl_str part; at + 1 < sizeof(end->complaint) && str_next(&output, '\n', &part);) {
+        pawl_str line = str_trim(part);
         if (line.len > 0 && !str_starts_with(line, STR("pawl:"))) {
             if (at > 0)
                 end->complaint[at++] = ' ';
             write_words(line.ptr, line.len, end->complaint + at, sizeof(end->complaint) - at);
             at += strlen(end->complaint + at);
         }
-        size_t used = stop != NULL ? len + 1 : len;
-        output = (pawl_str){output.ptr + used, output.len - used};
     }
 }
 

@@ -51,22 +51,15 @@ static pawl_str plain(struct arena *arena, pawl_str text) {
 /* Takes "key=value" off the front of "a=1,b=2". False: there is none left; *key is absent for a piece that
  * is no pair. */
 static bool next_pair(struct arena *arena, pawl_str *rest, pawl_str *key, pawl_str *value) {
-    if (rest->len == 0)
+    pawl_str piece, text;
+    if (!str_next(rest, ',', &piece))
         return false;
-    const char *comma = memchr(rest->ptr, ',', rest->len);
-    pawl_str piece = {rest->ptr, comma != NULL ? (size_t)(comma - rest->ptr) : rest->len};
-    size_t used = comma != NULL ? piece.len + 1 : piece.len;
-    *rest = (pawl_str){rest->ptr + used, rest->len - used};
-    const char *equals = memchr(piece.ptr, '=', piece.len);
+    pawl_str name = str_trim(str_before(piece, '=', &text));
     *key = *value = (pawl_str){NULL, 0};
-    if (equals == NULL)
-        return true;
-    size_t at = (size_t)(equals - piece.ptr);
-    pawl_str name = str_trim((pawl_str){piece.ptr, at});
-    if (name.len == 0)
-        return true;
-    *key = plain(arena, name);
-    *value = plain(arena, str_trim((pawl_str){equals + 1, piece.len - at - 1}));
+    if (!str_absent(text) && name.len > 0) {
+        *key = plain(arena, name);
+        *value = plain(arena, str_trim(text));
+    }
     return true;
 }
 

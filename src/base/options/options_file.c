@@ -71,22 +71,20 @@ static pawl_status take(struct reader *reader, const char *section, const char *
 
 /* One line: [section], or name = value. */
 static pawl_status take_line(struct reader *reader, pawl_str line, int number, pawl_str *section) {
-    const char *equals = memchr(line.ptr, '=', line.len);
-    bool names_section = line.ptr[0] == '[' && line.ptr[line.len - 1] == ']';
-    if (names_section) {
+    pawl_str value, name = str_trim(str_before(line, '=', &value));
+    if (line.ptr[0] == '[' && line.ptr[line.len - 1] == ']') {
         *section = str_trim((pawl_str){line.ptr + 1, line.len - 2});
         return PAWL_OK;
     }
-    if (line.ptr[0] == '[' || equals == NULL)
+    if (line.ptr[0] == '[' || str_absent(value))
         return error_set(reader->err, PAWL_INVALID, "options", "%s: line %d is not 'name = value'",
                          reader->path, number);
-    pawl_str name = str_trim((pawl_str){line.ptr, (size_t)(equals - line.ptr)});
-    pawl_str value = str_trim((pawl_str){equals + 1, (size_t)(line.ptr + line.len - equals - 1)});
+    value = str_trim(value);
     const char *texts[] = {arena_copy(reader->arena, section->ptr, section->len),
                            arena_copy(reader->arena, name.ptr, name.len),
                            arena_copy(reader->arena, value.ptr, value.len)};
     if (texts[0] == NULL || texts[1] == NULL || texts[2] == NULL)
-        return error_set(reader->err, PAWL_NO_MEMORY, "options", "no memory for %s", reader->path);
+        return error_no_memory(reader->err, "options");
     return take(reader, texts[0], texts[1], texts[2]);
 }
 

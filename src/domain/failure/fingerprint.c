@@ -107,9 +107,7 @@ static size_t put_piece(struct output *out, pawl_str rest, bool after_word) {
 
 char *fingerprint_normalize(pawl_str error, char text[static FINGERPRINT_TEXT_BYTES]) {
     error = str_trim(error); /* a text that begins with an empty line still has a first line */
-    const char *line_end = error.len > 0 ? memchr(error.ptr, '\n', error.len) : NULL;
-    pawl_str line = {error.ptr, line_end != NULL ? (size_t)(line_end - error.ptr) : error.len};
-    line = str_trim(line);
+    pawl_str line = str_trim(str_before(error, '\n', NULL));
 
     struct output out = {.text = text};
     for (size_t at = 0; at < line.len && !out.full;) {

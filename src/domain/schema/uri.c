@@ -111,16 +111,12 @@ pawl_str uri_resolve(struct arena *arena, pawl_str base_uri, pawl_str reference)
     return (pawl_str){out, at};
 }
 
-pawl_str uri_without_fragment(pawl_str uri) {
-    const char *mark = uri.len > 0 ? memchr(uri.ptr, '#', uri.len) : NULL;
-    return mark == NULL ? uri : (pawl_str){uri.ptr, (size_t)(mark - uri.ptr)};
-}
+pawl_str uri_without_fragment(pawl_str uri) { return str_before(uri, '#', NULL); }
 
 pawl_str uri_fragment(pawl_str uri) {
-    const char *mark = uri.len > 0 ? memchr(uri.ptr, '#', uri.len) : NULL;
-    if (mark == NULL)
-        return (pawl_str){NULL, 0};
-    return (pawl_str){mark + 1, uri.len - (size_t)(mark + 1 - uri.ptr)};
+    pawl_str fragment;
+    (void)str_before(uri, '#', &fragment);
+    return fragment;
 }
 
 pawl_str uri_decode(struct arena *arena, pawl_str text) {

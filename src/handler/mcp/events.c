@@ -17,15 +17,12 @@ void mcp_events_free(struct mcp_events *events) {
 }
 
 static void field(struct mcp_events *events, pawl_str line) {
-    const char *colon = line.len > 0 ? memchr(line.ptr, ':', line.len) : NULL;
-    pawl_str name = {line.ptr, colon != NULL ? (size_t)(colon - line.ptr) : line.len};
-    pawl_str value = {"", 0};
     int64_t retry_ms = 0;
-    if (colon != NULL) {
-        value = (pawl_str){colon + 1, line.len - name.len - 1};
-        if (value.len > 0 && value.ptr[0] == ' ')
-            value = (pawl_str){value.ptr + 1, value.len - 1};
-    }
+    pawl_str value, name = str_before(line, ':', &value);
+    if (str_absent(value))
+        value = STR("");
+    else if (value.len > 0 && value.ptr[0] == ' ')
+        value = str_skip(value, 1);
     if (str_equal_cstr(name, "data")) {
         if (events->data.len > 0)
             buf_append_char(&events->data, '\n');
