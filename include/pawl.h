@@ -13,22 +13,22 @@ extern "C" {
 #define PAWL_API __attribute__((visibility("default")))
 #define PAWL_MUSTCHECK __attribute__((warn_unused_result))
 
-/* What a caller can do about an outcome. */
+/* The outcome of a call, by what the caller can do about it. */
 typedef enum pawl_status {
     PAWL_OK = 0,
     PAWL_INVALID,     /* the input is wrong: correct it */
-    PAWL_NOT_FOUND,   /* what was named does not exist */
-    PAWL_CONFLICT,    /* the state forbids it: look, then decide */
-    PAWL_STALE,       /* the grant is over (old token, evicted instance): drop it */
+    PAWL_NOT_FOUND,   /* it does not exist */
+    PAWL_CONFLICT,    /* not possible in the current state: look, then decide */
+    PAWL_STALE,       /* the grant has ended (old token, evicted instance): drop it */
     PAWL_BUSY,        /* held by another worker or session: try again later */
     PAWL_UNAVAILABLE, /* nothing happened: safe to try again */
     PAWL_UNKNOWN,     /* it may have happened: resolve with the same request key */
     PAWL_NO_MEMORY,
-    PAWL_DAMAGED, /* the database itself is damaged, or was replaced in use: stop and look */
+    PAWL_DAMAGED, /* the database is damaged, or was replaced while in use: stop and investigate */
     PAWL_INTERNAL
 } pawl_status;
 
-/* Why something failed; owned by the caller, written only when the status is not PAWL_OK. */
+/* Why a call failed; owned by the caller, written only if the status is not PAWL_OK. */
 typedef struct pawl_error {
     pawl_status status;
     char op[48];
@@ -42,7 +42,7 @@ typedef struct pawl_uuid {
     uint8_t b[16];
 } pawl_uuid;
 
-/* Borrowed text that carries its length; ptr NULL means absent. */
+/* Borrowed text with its length; ptr NULL means absent. */
 typedef struct pawl_str {
     const char *ptr;
     size_t len;
@@ -53,35 +53,35 @@ typedef struct pawl_str {
 
 typedef struct pawl_store pawl_store;
 
-/* Zero means the default, everywhere. */
+/* In every member, zero means the default. */
 typedef struct pawl_store_config {
     const char *url;    /* an SQLite file, postgres://…, or a libpq "key=value" string */
     const char *schema; /* NULL = "pawl" */
     int connect_timeout_ms;
     int statement_timeout_ms;
-    bool durability_normal; /* SQLite: a power cut may lose the last commits, never consistency */
+    bool durability_normal; /* SQLite: a power cut may lose the last commits, but never corrupts the file */
 } pawl_store_config;
 
-/* Opens a migrated store. One handle serves one thread at a time. */
+/* Opens a migrated store. Only one thread at a time may use a handle. */
 PAWL_API PAWL_MUSTCHECK pawl_status pawl_open(const pawl_store_config *config, pawl_store **store,
                                               pawl_error *err);
-PAWL_API void pawl_close(pawl_store *store); /* takes NULL */
+PAWL_API void pawl_close(pawl_store *store); /* accepts NULL */
 
-/* Makes the schema or brings it to this library's version; safe when several processes do it at once. */
+/* Creates the schema or upgrades it to this library's version; several processes may call it at once. */
 PAWL_API PAWL_MUSTCHECK pawl_status pawl_migrate(const pawl_store_config *config, pawl_error *err);
 
 typedef struct pawl_trace_config {
-    const char *service; /* default "pawl"; OTEL_SERVICE_NAME goes before it */
-    /* What is wrong with the settings, and how the collector does; another thread may call it. level as in
-     * pawl_worker_config. NULL: nothing is logged. */
+    const char *service; /* default "pawl"; OTEL_SERVICE_NAME overrides it */
+    /* Reports problems with the settings and with the collector; may be called from another thread. level as
+     * in pawl_worker_config. NULL: nothing is logged. */
     void (*on_log)(void *self, int level, const char *line);
     void *self;
 } pawl_trace_config;
 
-/* From now on what is sent, enqueued and appended through this handle is a producer span, exported as OTEL_…
- * in the environment says (docs/traces.md); a traceparent that comes with it is the span's parent. *on:
- * whether the environment asks for traces; without them, and without this call, a traceparent is passed on as
- * it is. What waits to be exported is sent by pawl_close, for at most 2 s. */
+/* From now on every send, enqueue and append through this handle creates a producer span, exported according
+ * to OTEL_… in the environment (docs/traces.md); a given traceparent becomes the span's parent. *on: whether
+ * the environment enables tracing. If it does not, or without this call, a traceparent is passed on
+ * unchanged. pawl_close sends the spans that are left, for at most 2 s. */
 PAWL_API PAWL_MUSTCHECK pawl_status pawl_trace(pawl_store *store, const pawl_trace_config *config, bool *on,
                                                pawl_error *err);
 
@@ -92,8 +92,8 @@ typedef enum pawl_kind { PAWL_OUTBOX = 1, PAWL_INBOX = 2, PAWL_JOB = 4 /* handle
 
 /* One message to send. A ptr of NULL and a nil id mean absent. */
 typedef struct pawl_outgoing {
-    pawl_uuid id;    /* nil: one is made */
-    pawl_str stream; /* messages of one stream are handled one by one, in order; absent: no order */
+    pawl_uuid id;    /* nil: one is generated */
+    pawl_str stream; /* messages of one stream are handled one at a time, in order; absent: no order */
     pawl_str topic;
     pawl_str type;    /* required: chooses the handler */
     pawl_str payload; /* required, JSON */
@@ -105,15 +105,14 @@ typedef struct pawl_outgoing {
 
 typedef struct pawl_send_config {
     pawl_kind kind;    /* 0 = outbox */
-    pawl_str consumer; /* inbox: who deduplicates; required there */
-    pawl_uuid request; /* sending again under the same key writes nothing: the answer to PAWL_UNKNOWN */
+    pawl_str consumer; /* inbox: the name that ids are deduplicated under; required there */
+    pawl_uuid request; /* sending again with the same key writes nothing: use it after PAWL_UNKNOWN */
 } pawl_send_config;
 
-/*
- * Sends in a transaction of its own. config may be NULL. ids (may be NULL) receives count ids. Inbox messages
- * that were received before are skipped; PAWL_CONFLICT when one came before with another payload (the others
- * are written). Inside a transaction of yours: pawl_send_pg (pawl_pg.h) and pawl_send_sqlite (pawl_sqlite.h).
- */
+/* Sends messages in a new transaction. config may be NULL. ids (may be NULL) receives count ids. Inbox
+ * messages that were received before are skipped; PAWL_CONFLICT if one was received with a different payload
+ * (the others are written). To send inside your own transaction: pawl_send_pg (pawl_pg.h) and
+ * pawl_send_sqlite (pawl_sqlite.h). */
 PAWL_API PAWL_MUSTCHECK pawl_status pawl_send(pawl_store *store, const pawl_send_config *config,
                                               const pawl_outgoing *messages, size_t count, pawl_uuid *ids,
                                               pawl_error *err);
@@ -121,18 +120,18 @@ PAWL_API PAWL_MUSTCHECK pawl_status pawl_send(pawl_store *store, const pawl_send
 /* ---- Workers
  * ---------------------------------------------------------------------------------------------------- */
 
-/* One message as a handler gets it; valid during the call. */
+/* A message as passed to a handler; valid during the call. */
 typedef struct pawl_message {
     pawl_kind kind;
     pawl_uuid id;
     int64_t seq;
-    int64_t token;     /* grows with every grant: pass it on, so that others can refuse a late writer */
-    int attempt;       /* counts from 1 */
-    bool out_of_order; /* redriven after its stream had gone on */
+    int64_t token; /* grows with every grant: pass it on, so that other systems can refuse a late writer */
+    int attempt;   /* counts from 1 */
+    bool out_of_order; /* redriven after its stream had continued */
     pawl_str stream, topic, type, payload, headers, traceparent, consumer;
     pawl_uuid correlation_id, causation_id;
     int64_t sent_ms;
-    pawl_str progress; /* of a job: what an earlier attempt told last */
+    pawl_str progress; /* jobs: the last progress reported by an earlier attempt */
     const void *run;   /* for pawl_cancelled */
 } pawl_message;
 
@@ -140,28 +139,27 @@ typedef enum pawl_outcome {
     PAWL_DONE = 0,
     PAWL_RETRY,  /* failed; worth another attempt */
     PAWL_REJECT, /* failed for good: a dead letter */
-    PAWL_SNOOZE  /* not now: again after retry_after_ms (at least 1 s later when that is not set), no attempt
-                  */
+    PAWL_SNOOZE  /* run again after retry_after_ms (at least 1 s if not set); no attempt is counted */
 } pawl_outcome;
 
-/* What a handler may say besides its outcome; zeroed before the call, retry_after_ms is -1 = by policy. */
+/* Details a handler may add to its outcome; zeroed before the call, except retry_after_ms = -1: by policy. */
 typedef struct pawl_result {
     int64_t retry_after_ms;
     char error[512];
 } pawl_result;
 
-/* Called by several threads at once, but never for two messages of one stream. */
+/* May be called by several threads at once, but never for two messages of one stream. */
 typedef pawl_outcome (*pawl_handler_fn)(const pawl_message *message, pawl_result *result, void *self);
 
-/* True when the result no longer counts, or the worker wants to stop: a handler that takes long asks now and
- * then. */
+/* True if the result no longer counts or the worker is stopping; a long-running handler should call it now
+ * and then. */
 PAWL_API bool pawl_cancelled(const pawl_message *message);
 
-/* Of a job: keeps its lease while it gets on, and stores JSON (at most 64 KiB) that the next attempt finds in
- * message->progress. False: not a job, or not JSON. */
+/* For a job: keeps its lease as long as it makes progress, and stores JSON (at most 64 KiB) that the next
+ * attempt gets in message->progress. False: not a job, or not JSON. */
 PAWL_API bool pawl_progress(const pawl_message *message, pawl_str progress);
 
-/* What a stream does when one of its messages becomes a dead letter. */
+/* What happens to a stream when one of its messages becomes a dead letter. */
 typedef enum pawl_on_dead {
     PAWL_ON_DEAD_DEFAULT = 0,
     PAWL_ON_DEAD_BLOCK,
@@ -175,14 +173,14 @@ typedef struct pawl_handler {
     void *self;
     const char
         *command;    /* "./handle.sh --fast": message on stdin; exit 0 done, 75 retry, 65 or 78 permanent */
-    const char *url; /* an endpoint: the payload is posted to it, as a CloudEvent (docs/receptors.md) */
-    const char *secret;   /* url: signs what is posted (Standard Webhooks) */
-    bool allow_private;   /* url: loopback, private and link-local addresses may be called */
-    const char *receptor; /* a name: one of several handlers of an inbox message, each on its own. With a
-                             pattern "event:order.*": of events of these types (docs/receptors.md) */
-    bool from_start;      /* a receptor on events, registered for the first time: also those that are there */
-    int64_t timeout_ms;   /* a command is ended after it (default 5 min), a url given up (30 s), a function is
-                             asked to stop and not kept alive */
+    const char *url; /* an endpoint: the payload is posted to it as a CloudEvent (docs/receptors.md) */
+    const char *secret;   /* url: signs the request (Standard Webhooks) */
+    bool allow_private;   /* url: allow loopback, private and link-local addresses */
+    const char *receptor; /* makes it a receptor: one of several independent handlers of an inbox message
+                             or, with a pattern "event:order.*", of events (docs/receptors.md) */
+    bool from_start;      /* receptor on events, when first registered: include existing events */
+    int64_t timeout_ms;   /* then a command is killed (default 5 min), a url is given up (30 s), and a
+                             function is asked to stop and its lease no longer renewed */
     int concurrency;      /* at most this many at the same time */
     int64_t retry_base_ms, retry_max_ms;
     int max_attempts;
@@ -198,7 +196,7 @@ typedef struct pawl_job_metrics {
     int64_t succeeded, failed, retried, dead, cancelled;
     int64_t processing_ms; /* of all executions together */
     int64_t leases_acquired, leases_renewed, leases_expired;
-    int64_t errors; /* calls of the store that failed */
+    int64_t errors; /* failed store calls */
     int64_t running, waiting;
 } pawl_job_metrics;
 
@@ -214,27 +212,27 @@ typedef struct pawl_metrics {
     pawl_job_metrics jobs;
 } pawl_metrics;
 
-/* Shares of 0 to 1, and 0 while there is nothing to divide by. */
+/* Ratios from 0 to 1; 0 if there is nothing to divide by. */
 typedef struct pawl_job_summary {
-    double success_rate;     /* of the executions that ended */
-    double error_rate;       /* failed ones of them */
-    double lease_efficiency; /* leases that led to an end */
-    double mean_ms;          /* of an execution */
+    double success_rate;     /* succeeded / processed */
+    double error_rate;       /* failed / processed */
+    double lease_efficiency; /* processed / leases acquired */
+    double mean_ms;          /* per execution */
 } pawl_job_summary;
 
 PAWL_API pawl_job_summary pawl_job_metrics_summary(const pawl_job_metrics *metrics);
 
 typedef struct pawl_worker pawl_worker;
 
-/* Zero means the default. Texts are copied; callbacks run in the worker's own thread unless said. */
+/* Zero means the default. Texts are copied; callbacks run in the worker's thread unless stated otherwise. */
 typedef struct pawl_worker_config {
     pawl_store_config store;
     const char *service;       /* default "pawl" */
     const char *metadata;      /* a JSON object, shown with the instance */
-    const char *instance;      /* a UUID; default: a fresh one, which is almost always right */
-    bool outbox, inbox, jobs;  /* what to work on; none, and no perspectives = these three */
+    const char *instance;      /* a UUID; default: a new one, which is almost always right */
+    bool outbox, inbox, jobs;  /* what to handle; none of these and no perspectives = all three */
     bool perspectives;         /* build read models (pawl_events.h) */
-    bool perspectives_outside; /* also those that are programs and endpoints, as the store has them */
+    bool perspectives_outside; /* also perspectives that are programs or endpoints */
     int concurrency;           /* handlers at the same time, of all kinds; default 4 */
     const char *weights;       /* how messages and jobs share them; default "messages=1,jobs=1" */
     int batch;
@@ -242,30 +240,31 @@ typedef struct pawl_worker_config {
     int idle_polls;
     int max_attempts;
     int max_partitions;
-    int64_t timeout_ms, retry_base_ms, retry_max_ms; /* of handlers that do not have their own */
-    bool retry_exact;          /* delays without jitter, which makes failures come back together */
+    int64_t timeout_ms, retry_base_ms, retry_max_ms; /* for handlers without their own */
+    bool retry_exact;          /* no jitter; work that failed together is then retried together */
     int64_t cleanup_ms;        /* how often old rows are removed; default 5 min */
     int64_t job_lease_ms;      /* default 60 s */
     const char *queue;         /* of the jobs; default "default" */
-    const char *tools;         /* a file of tools that steps of pipelines use (docs/tools.md) */
-    int64_t tools_timeout_ms;  /* how long their MCP servers may take to say what they have; 0: 10 s */
-    const char *pipeline_env;  /* names, separated by commas, that ${env.NAME} of pipelines may use */
-    int64_t alert_interval_ms; /* watch over the alert rules with the others, this often; 0 = do not */
-    const char *alert_targets; /* a file that says what the names of targets are (docs/alerts.md) */
-    bool observe;              /* register and beat, but handle nothing: no handler is needed */
-    bool debug;                /* completed messages stay readable */
-    bool own_process; /* SIGTERM, SIGINT and SIGHUP stop the worker; escaped children of commands are adopted
-                         and ended */
+    const char *tools;         /* a file that defines tools for pipelines (docs/tools.md) */
+    int64_t tools_timeout_ms;  /* how long MCP servers may take to list their tools; 0: 10 s */
+    const char *pipeline_env;  /* comma-separated variables that pipelines may use as ${env.NAME} */
+    int64_t alert_interval_ms; /* how often to evaluate alert rules; 0 = never in this worker */
+    const char *alert_targets; /* a file that defines the targets of alerts (docs/alerts.md) */
+    bool observe;              /* register and send heartbeats, but handle nothing: no handler is needed */
+    bool debug;                /* keep completed messages readable */
+    bool own_process; /* SIGTERM, SIGINT and SIGHUP stop the worker; orphaned children of commands are
+                         adopted and killed */
     pawl_strategy strategy;
     bool (*flush)(void *self, size_t pending, int64_t oldest_age_ms); /* PAWL_CUSTOM: send the results now? */
-    bool (*ready)(void *self); /* asked before every batch, in a store thread */
-    /* Once per change. Idle: nothing that is due, of the kinds that it serves, waits, runs or is on its way,
-     * here or with other workers, dead ones included; what waits for another attempt does not count. */
+    bool (*ready)(void *self); /* called before every batch, in a store thread */
+    /* Called once per change. Idle: of the kinds this worker handles, nothing that is due is waiting, running
+     * or in transit, here or in other workers, including dead ones; work that waits for another attempt does
+     * not count. */
     void (*on_started)(void *self);
     void (*on_idle)(void *self);
     void (*on_tick)(void *self, const pawl_metrics *metrics); /* about five times a second */
-    /* level: 0 debug, 1 info, 2 warning, 3 error; readers of subscriptions, and threads that run handlers,
-     * call it too */
+    /* level: 0 debug, 1 info, 2 warning, 3 error; may also be called from subscription readers and handler
+     * threads */
     void (*on_log)(void *self, int level, const char *line);
     int log_level;
     void *self;
@@ -274,8 +273,7 @@ typedef struct pawl_worker_config {
 PAWL_API PAWL_MUSTCHECK pawl_status pawl_worker_create(const pawl_worker_config *config, pawl_worker **worker,
                                                        pawl_error *err);
 
-/* Messages whose type matches the pattern (* and ?, any letter case) go to the handler; the first match wins.
- */
+/* Messages whose type matches the pattern (* and ?, ignoring case) go to the handler; first match wins. */
 PAWL_API PAWL_MUSTCHECK pawl_status pawl_worker_on(pawl_worker *worker, const char *pattern,
                                                    const pawl_handler *handler, pawl_error *err);
 
@@ -283,7 +281,7 @@ PAWL_API PAWL_MUSTCHECK pawl_status pawl_worker_on(pawl_worker *worker, const ch
 PAWL_API PAWL_MUSTCHECK pawl_status pawl_worker_on_spec(pawl_worker *worker, const char *spec,
                                                         pawl_error *err);
 
-/* The same from a file; a fault is told with its line. */
+/* The same from a file; errors name the line. */
 PAWL_API PAWL_MUSTCHECK pawl_status pawl_worker_on_file(pawl_worker *worker, const char *path,
                                                         pawl_error *err);
 
@@ -292,13 +290,14 @@ PAWL_API PAWL_MUSTCHECK pawl_status pawl_worker_on_file(pawl_worker *worker, con
 PAWL_API PAWL_MUSTCHECK pawl_status pawl_worker_transports(pawl_worker *worker, const char *path,
                                                            pawl_error *err);
 
-/* Works until it is stopped. *forced: work was given back unfinished because the drain took too long. */
+/* Runs until it is stopped. *forced: work was given back unfinished because the drain took too long. */
 PAWL_API PAWL_MUSTCHECK pawl_status pawl_worker_run(pawl_worker *worker, bool *forced, pawl_error *err);
 
-/* Asks a running worker to drain and return; a second time: at once. From any thread or signal handler. */
+/* Asks a running worker to drain and return; a second call makes it return at once. Safe from any thread or
+ * signal handler. */
 PAWL_API void pawl_worker_stop(pawl_worker *worker);
 
-/* A copy of the latest figures; from any thread. */
+/* Copies the latest figures; safe from any thread. */
 PAWL_API void pawl_worker_metrics(pawl_worker *worker, pawl_metrics *metrics);
 
 PAWL_API void pawl_worker_free(pawl_worker *worker); /* takes NULL; not while it runs */

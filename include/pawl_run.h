@@ -1,4 +1,4 @@
-/* Runs of the public API: start one, watch it, steer it; tools in C that fetch its pages. */
+/* Starting, watching and controlling runs, and writing tools in C that fetch their pages. */
 #ifndef PAWL_RUN_H
 #define PAWL_RUN_H
 
@@ -12,17 +12,17 @@ extern "C" {
 typedef struct pawl_run_config {
     pawl_str document; /* docs/running-runs.md */
     bool yaml;         /* the document is YAML, else JSON */
-    pawl_str params;   /* a JSON object instead of the document's */
-    pawl_str key;      /* a run of this key exists once for ever; instead of the document's */
+    pawl_str params;   /* a JSON object; replaces the document's */
+    pawl_str key;      /* a key is used by one run only, ever; replaces the document's */
     pawl_str traceparent;
 } pawl_run_config;
 
 enum { PAWL_RUN_KEY_BYTES = 129 };
 
 typedef struct pawl_run_started {
-    bool again;                   /* a run of this key was there: nothing was written */
-    int64_t run;                  /* 0: a job asks a tool for the partitions first; look it up by its key */
-    char key[PAWL_RUN_KEY_BYTES]; /* under which it is found */
+    bool again;                   /* a run with this key already exists: nothing was written */
+    int64_t run;                  /* 0: a job first asks a tool for the partitions; find the run by its key */
+    char key[PAWL_RUN_KEY_BYTES]; /* the key to find it by */
 } pawl_run_started;
 
 /* PAWL_INVALID: err says where the document is wrong, and why. PAWL_UNKNOWN: start again with the same key.
@@ -46,15 +46,15 @@ typedef struct pawl_run_status {
     bool paused;
     int partitions, remaining, done, failed;
     int64_t items, pages;
-    int64_t total;     /* items there are; -1 = the source does not say */
-    int permille;      /* how far it is */
+    int64_t total;     /* number of items in the source; -1 = unknown */
+    int permille;      /* progress */
     int64_t per_1000s; /* items per 1,000 seconds */
-    int64_t eta_ms;    /* -1 = cannot be said */
+    int64_t eta_ms;    /* -1 = unknown */
     int64_t started_ms, ended_ms;
-    char error[512]; /* of a run that failed */
+    char error[512]; /* if it failed */
 } pawl_run_status;
 
-/* By number, or by key when run is 0. */
+/* Finds a run by number, or by key if run is 0. */
 PAWL_API PAWL_MUSTCHECK pawl_status pawl_run_show(pawl_store *store, int64_t run, pawl_str key,
                                                   pawl_run_status *status, pawl_error *err);
 
@@ -62,30 +62,30 @@ typedef enum pawl_run_action {
     PAWL_RUN_PAUSE = 1,
     PAWL_RUN_RESUME,
     PAWL_RUN_CANCEL,
-    PAWL_RUN_RETRY /* every failed partition, or the consolidation that failed */
+    PAWL_RUN_RETRY /* every failed partition, or the failed consolidation */
 } pawl_run_action;
 
 /* PAWL_CONFLICT: it has ended, or there is nothing to do. */
 PAWL_API PAWL_MUSTCHECK pawl_status pawl_run_change(pawl_store *store, int64_t run, pawl_run_action action,
                                                     pawl_error *err);
 
-/* One call of a tool; valid during the call. */
+/* One call to a tool; valid during the call. */
 typedef struct pawl_tool_call {
     pawl_str name;
     pawl_str arguments;       /* a JSON object */
-    pawl_str idempotency_key; /* the same for every try of the same thing */
+    pawl_str idempotency_key; /* the same for every retry of the same call */
     void *to;                 /* for pawl_tool_answer */
 } pawl_tool_call;
 
-/* What the tool has to say, JSON; copied. The last one counts; without one the answer is null. */
+/* Sets the tool's answer, JSON; copied. The last one counts; without one the answer is null. */
 PAWL_API void pawl_tool_answer(const pawl_tool_call *call, pawl_str json);
 
-/* PAWL_OK; PAWL_INVALID, PAWL_NOT_FOUND, PAWL_CONFLICT: trying again will not help; anything else: it may.
- * Called by several threads at once. */
+/* Returns PAWL_OK on success; PAWL_INVALID, PAWL_NOT_FOUND or PAWL_CONFLICT if retrying will not help;
+ * anything else if it may. May be called by several threads at once. */
 typedef pawl_status (*pawl_tool_fn)(const pawl_tool_call *call, void *self, pawl_error *err);
 
-/* A tool for steps of pipelines and for pages of runs (`uses: NAME`). Before the worker runs; it must work on
- * jobs. */
+/* Adds a tool for steps of pipelines and pages of runs (`uses: NAME`). Call it before the worker runs; the
+ * worker must handle jobs. */
 PAWL_API PAWL_MUSTCHECK pawl_status pawl_worker_tool(pawl_worker *worker, const char *name,
                                                      pawl_tool_fn function, void *self, pawl_error *err);
 

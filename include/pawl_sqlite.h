@@ -1,4 +1,4 @@
-/* Sending and finishing inside a transaction of your own on SQLite. */
+/* Sending and finishing messages inside your own transaction on SQLite. */
 #ifndef PAWL_SQLITE_H
 #define PAWL_SQLITE_H
 
@@ -11,21 +11,20 @@ extern "C" {
 struct sqlite3;
 
 /*
- * Puts messages inside the open transaction of db (begin it with BEGIN IMMEDIATE): they exist exactly when it
- * commits. config and ids may be NULL, as for pawl_send. After a failure nothing of the call is left in the
- * transaction, which is still open. The file must be a migrated pawl database in WAL mode; turn
- * auto-checkpoints of your connection off (PRAGMA wal_autocheckpoint = 0): pawl's own processes do them, one
- * at a time.
+ * Puts messages inside the open transaction of db (begin it with BEGIN IMMEDIATE): they exist only if it
+ * commits. config and ids may be NULL, as for pawl_send. A failed call leaves nothing in the transaction,
+ * which stays open. The file must be a migrated pawl database in WAL mode; turn off automatic checkpoints on
+ * your connection (PRAGMA wal_autocheckpoint = 0): pawl's processes run them, one at a time.
  */
 PAWL_API PAWL_MUSTCHECK pawl_status pawl_send_sqlite(struct sqlite3 *db, const pawl_send_config *config,
                                                      const pawl_outgoing *messages, size_t count,
                                                      pawl_uuid *ids, pawl_error *err);
 
 /*
- * For a handler: ends its message or job inside the open transaction of db, together with what the handler
- * writes there. Then commit, and return PAWL_DONE. PAWL_STALE: the grant is over and the whole transaction
- * has been rolled back; return PAWL_RETRY. PAWL_CONFLICT: an earlier message of the stream that was handled
- * another way is not recorded yet; roll back and return PAWL_SNOOZE.
+ * For a handler: ends its message or job inside the open transaction of db, together with everything else the
+ * handler writes there. Then commit, and return PAWL_DONE. PAWL_STALE: the grant has ended and the whole
+ * transaction has been rolled back; return PAWL_RETRY. PAWL_CONFLICT: the result of an earlier message of the
+ * stream is not recorded yet; roll back and return PAWL_SNOOZE.
  */
 PAWL_API PAWL_MUSTCHECK pawl_status pawl_finish_sqlite(struct sqlite3 *db, const pawl_message *message,
                                                        pawl_error *err);
