@@ -1,4 +1,4 @@
-/* Scratch memory that is freed all at once. */
+/* Arenas: scratch memory that is freed all at once. */
 #include "base/arena.h"
 
 #include <stdbool.h>
@@ -79,7 +79,7 @@ void arena_reset(struct arena *arena) {
     free_chunks(kept->next);
     kept->next = NULL;
     if (kept->size > PAWL_ARENA_CHUNK_BYTES) {
-        /* One unusually large round must not hold its memory for ever. */
+        /* One unusually large round must not keep its memory forever. */
         free(kept);
         arena->chunks = NULL;
         arena->bytes_held = 0;
@@ -116,7 +116,7 @@ void *arena_alloc(struct arena *arena, size_t size) {
         return NULL;
     size_t padded = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     if (padded == 0)
-        padded = ALIGNMENT; /* every allocation has an address of its own */
+        padded = ALIGNMENT; /* every allocation has its own address */
 
     struct chunk *chunk = arena->chunks;
     if (chunk == NULL || padded > chunk->size - chunk->used) {

@@ -1,4 +1,4 @@
-/* Scratch memory that is freed all at once: per call, per loop turn, per request. */
+/* Arenas: scratch memory that is freed all at once, per call, per loop iteration or per request. */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 

@@ -10,7 +10,7 @@
 
 #define FIRST_CAP 64
 
-/* What an empty buffer points at: it is never written, because cap 0 makes every append allocate first. */
+/* An empty buffer points here. It is never written to, because cap 0 makes every append allocate first. */
 static const char empty[1] = "";
 
 void buf_init(struct buf *buf, size_t bytes_max) {

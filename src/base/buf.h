@@ -7,9 +7,9 @@
 #include "pawl.h"
 
 /*
- * Appending never has to be checked: the first failure (out of memory, over the limit) sets `failed`, later
- * appends do nothing, and the caller asks once at the end. ptr is NUL-terminated at all times and never NULL
- * after buf_init. Fields are for reading; change them only through the functions.
+ * Appends need not be checked: the first failure (out of memory, over the limit) sets `failed`, later appends
+ * do nothing, and the caller checks once at the end. ptr is NUL-terminated at all times and never NULL after
+ * buf_init. Fields are for reading; change them only through the functions.
  */
 struct buf {
     char *ptr;

@@ -1,4 +1,4 @@
-/* How a failure is described and handed up. */
+/* Error structs: formatting their text, and the exit codes of statuses. */
 #define BASE_ERROR_C
 #include "base/error.h"
 
@@ -39,7 +39,7 @@ const char *pawl_status_name(pawl_status status) { return status_row(status)->na
 
 int error_exit_code(pawl_status status) { return status_row(status)->exit_code; }
 
-/* Writes the form of one byte into form (up to 4 bytes) and returns its length. */
+/* Writes one byte, escaped if necessary, into form (up to 4 bytes) and returns the length. */
 static size_t escape_byte(unsigned char byte, char form[static 4]) {
     const char *hex = "0123456789abcdef";
     form[0] = '\\';
@@ -66,7 +66,7 @@ static size_t escape_byte(unsigned char byte, char form[static 4]) {
     return 4;
 }
 
-/* Copies text with control characters escaped; what does not fit is cut before a whole character. */
+/* Copies text with control characters escaped; text that does not fit is cut at a character boundary. */
 static void copy_escaped(char *out, size_t size, const char *text) {
     size_t used = 0;
     for (; *text != '\0'; text++) {
@@ -78,7 +78,7 @@ static void copy_escaped(char *out, size_t size, const char *text) {
         used += len;
     }
     if (*text != '\0') {
-        /* Never leave the first bytes of a multi-byte character behind. */
+        /* Do not end with half of a multi-byte character. */
         while (used > 0 && ((unsigned char)out[used - 1] & 0xc0) == 0x80)
             used--;
         if (used > 0 && (unsigned char)out[used - 1] >= 0xc0)

@@ -1,5 +1,4 @@
-/* How a failure is described and handed up: a status the caller acts on, and text in a caller-owned struct.
- */
+/* Error structs: a status that the caller acts on, and text in a struct that the caller owns. */
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
 
@@ -8,7 +7,7 @@
 /*
  * Fills *err (unless err is NULL) and returns status, so that it composes: `return error_set(err, PAWL_BUSY,
  * …)`. Text that does not fit is cut at a character boundary. Control characters come out escaped (\n, \x1b),
- * because the text ends up in logs and on terminals and may quote what a stranger sent.
+ * because the text ends up in logs and on terminals and may quote untrusted input.
  */
 pawl_status error_set(pawl_error *err, pawl_status status, const char *op, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
@@ -18,7 +17,7 @@ pawl_status error_errno(pawl_error *err, pawl_status status, const char *op, int
     __attribute__((format(printf, 5, 6)));
 
 #if defined(__clang_analyzer__) && !defined(BASE_ERROR_C)
-/* The analyser does not look into error.c: without this it believes that error_set may return PAWL_OK. */
+/* The analyser does not see error.c; without this it assumes that error_set may return PAWL_OK. */
 static inline pawl_status error_same(pawl_status returned, pawl_status given) {
     (void)returned;
     return given;

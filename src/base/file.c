@@ -18,7 +18,7 @@ static pawl_status read_all(FILE *file, struct arena *arena, const char *path, s
         return error_errno(err, PAWL_INVALID, OP, errno, "%s cannot be read", path);
     if (S_ISDIR(info.st_mode))
         return error_set(err, PAWL_INVALID, OP, "%s is a directory: name a file", path);
-    /* As much as it says it has, and one to see that there is no more; a pipe says nothing. */
+    /* As many bytes as it reports, plus one to see that there are no more; a pipe reports none. */
     bool sized = S_ISREG(info.st_mode) && info.st_size > 0 && (size_t)info.st_size < bytes_max;
     size_t room = (sized ? (size_t)info.st_size : bytes_max) + 1;
     char *bytes = arena_alloc(arena, room);

@@ -6,7 +6,7 @@
 #define PAWL_PAYLOAD_BYTES_DEFAULT 262144
 #define PAWL_PAYLOAD_BYTES_MAX 16777216
 #define PAWL_METADATA_BYTES_MAX 65536
-#define PAWL_TRACESTATE_BYTES_MAX 512 /* what W3C asks everybody to pass on */
+#define PAWL_TRACESTATE_BYTES_MAX 512 /* the length that W3C requires implementations to propagate */
 #define PAWL_STREAM_BYTES_MAX 200
 #define PAWL_TYPE_BYTES_MAX 200
 #define PAWL_TOPIC_BYTES_MAX 200
@@ -22,32 +22,33 @@
 #define PAWL_BATCH_DEFAULT 500
 #define PAWL_BATCH_MAX 5000
 #define PAWL_SWEEP_MAX                                                                                       \
-    5000 /* messages of a lane that one claim reads to pass over what is paused; sql/ repeats it */
-#define PAWL_HELD_MAX 1000000 /* grants that one holder lists */
+    5000 /* messages of a lane that one claim reads while skipping paused ones; sql/ repeats it */
+#define PAWL_HELD_MAX 1000000 /* grants that an instance can list as held */
 #define PAWL_LIST_DEFAULT 100
 #define PAWL_LIST_MAX 5000
-#define PAWL_WAKE_MAX 1000      /* messages of appends that one batch sees to when it grants checkpoints */
-#define PAWL_STAMP_MAX 10000    /* appends that one pass gives positions to */
-#define PAWL_WHY_AHEAD 10000    /* messages of a lane among which why looks for its stream; sql/ repeats it */
-#define PAWL_BACKLOG_LOOK 10000 /* jobs of one kind that are counted by priority */
-#define PAWL_LIST_SCAN 10000    /* rows that a page of a list looks at before it ends without being full */
+#define PAWL_WAKE_MAX 1000      /* messages of appends that one batch handles when it grants checkpoints */
+#define PAWL_STAMP_MAX 10000    /* appends that get positions in one pass */
+#define PAWL_WHY_AHEAD 10000    /* messages of a lane that `why` searches for the stream; sql/ repeats it */
+#define PAWL_BACKLOG_LOOK 10000 /* jobs that are counted by priority */
+#define PAWL_LIST_SCAN 10000    /* rows that a page of a list examines before it ends short */
 
 /* Events and perspectives. */
 #define PAWL_APPEND_MAX 1000 /* events in one call */
 #define PAWL_PATTERNS_MAX 64 /* of one perspective */
 #define PAWL_PERSPECTIVES_MAX 1000
 #define PAWL_LAG_LOOK                                                                                        \
-    2000 /* events among which a list of perspectives looks for their lag; sql/ repeats it */
+    2000 /* events that a list of perspectives searches to find the lag; sql/ repeats it                     \
+          */
 #define PAWL_PERSPECTIVE_VERSION_MAX 1000000
 #define PAWL_PERSPECTIVE_BATCH_DEFAULT 100
 #define PAWL_PERSPECTIVE_SQL_BYTES_MAX 65536
-#define PAWL_REGISTER_WAIT_MS 5000 /* for appends that are open */
+#define PAWL_REGISTER_WAIT_MS 5000 /* wait for open appends */
 #define PAWL_SWITCH_WAIT_MS_MAX 30000
 #define PAWL_SNAPSHOTS_KEPT 2
 #define PAWL_RECEPTORS_MAX 31                  /* of one worker */
 #define PAWL_RECEPTOR_NAME_BYTES_MAX 100       /* on events; sql/postgres repeats this and the next */
 #define PAWL_RECEPTOR_METADATA_BYTES_MAX 60000 /* of an event, in the headers of its messages */
-#define PAWL_RECEPTOR_FEED 200                 /* events that a receptor looks at in one transaction */
+#define PAWL_RECEPTOR_FEED 200                 /* events that a receptor examines in one transaction */
 
 /* Sharding; fixed when a schema is created. */
 #define PAWL_PARTITIONS_DEFAULT 10000
@@ -67,14 +68,14 @@
 #define PAWL_STALE_MS_MAX 2592000000 /* 30 days */
 #define PAWL_POLL_MS_DEFAULT 1000
 #define PAWL_POLL_MS_MIN 10
-#define PAWL_WAIT_MS 180000 /* how long a wish to be woken lasts */
+#define PAWL_WAIT_MS 180000 /* how long a request to be woken is valid */
 
 /* Attempts and retries. */
 #define PAWL_ATTEMPTS_DEFAULT 5
 #define PAWL_ATTEMPTS_MAX 1000
 #define PAWL_SUSPECT_LOSSES                                                                                  \
-    2 /* a message that was lost so often runs alone; sql/ repeats this and the next */
-#define PAWL_LOST_TOGETHER_MAX 100 /* lost messages in the hands of one instance */
+    2 /* a message that was lost this often runs alone; sql/ repeats this and the next */
+#define PAWL_LOST_TOGETHER_MAX 100 /* lost messages that one instance may hold */
 #define PAWL_SLOTS_MAX 100000
 #define PAWL_RETRY_BASE_MS_DEFAULT 1000
 #define PAWL_RETRY_MAX_MS_DEFAULT 60000
@@ -85,7 +86,7 @@
 /* Pooled work (docs/jobs.md); sql/postgres repeats these numbers. */
 #define PAWL_JOB_ATTEMPTS_DEFAULT 25
 #define PAWL_JOB_PRIORITY_MAX 1000
-#define PAWL_JOB_AGING_MS 60000 /* what one step of priority is worth in waiting */
+#define PAWL_JOB_AGING_MS 60000 /* waiting time that one step of priority is worth */
 #define PAWL_JOB_SWEEP_MS 1000  /* how often overdue leases are looked for */
 #define PAWL_JOB_SWEEP_CLAIMS 100
 #define PAWL_JOB_PROMOTE_MAX 1000         /* jobs that become due in one claim */
@@ -111,9 +112,11 @@
 #define PAWL_ITEM_KEY_BYTES_MAX 200
 #define PAWL_CURSOR_BYTES_MAX 4096
 #define PAWL_TARGET_SQL_BYTES_MAX 65536
-#define PAWL_PACE_RATE 1000           /* pages per second of a run that is held without having a rate */
-#define PAWL_QUIET_MS_DEFAULT 600000  /* a partition without an update for so long is stuck */
-#define PAWL_SIGNAL_KEEP_MS 604800000 /* that a run has ended is kept for who waits later */
+#define PAWL_PACE_RATE 1000          /* pages per second of a run that is held without having a rate */
+#define PAWL_QUIET_MS_DEFAULT 600000 /* a partition without an update for this long is stuck */
+#define PAWL_SIGNAL_KEEP_MS                                                                                  \
+    604800000 /* how long the end of a run is kept for jobs that wait for it later                           \
+               */
 
 /* Alerts (docs/alerts.md); sql/postgres repeats the kept time. */
 #define PAWL_ALERT_RULES_MAX 200
@@ -126,9 +129,9 @@
 #define PAWL_ALERT_HOLD_MS_MAX 86400000       /* for and clear */
 #define PAWL_ALERT_SILENCE_MS_MAX 31536000000 /* 365 days */
 #define PAWL_ALERT_WINDOW_MS 300000           /* that rates are taken over */
-#define PAWL_ALERT_RATE_ENDS_MIN 10           /* a rate of fewer results says nothing */
+#define PAWL_ALERT_RATE_ENDS_MIN 10           /* a rate based on fewer results is meaningless */
 #define PAWL_ALERT_LEASE_MS 60000             /* of one delivery */
-#define PAWL_ALERT_GIVE_UP_MS 86400000        /* a delivery that fails for so long is given up */
+#define PAWL_ALERT_GIVE_UP_MS 86400000        /* a delivery that keeps failing for this long is given up */
 #define PAWL_ALERT_RETRY_MAX_MS 600000
 #define PAWL_ALERT_KEEP_MS 2592000000 /* 30 days of history */
 
@@ -150,7 +153,7 @@
 #define PAWL_SCHEDULE_MISSED_MAX 1000
 #define PAWL_SCHEDULE_LATE_MS_DEFAULT 60000
 #define PAWL_SCHEDULE_LATE_MS_MAX 86400000
-#define PAWL_SCHEDULE_COUNT_MAX 10000 /* dropped ticks are counted no further */
+#define PAWL_SCHEDULE_COUNT_MAX 10000 /* the most dropped ticks that are counted */
 
 /* Documents: trees, schemas, pipelines. */
 #define PAWL_TREE_NODES_MAX 200000
@@ -166,7 +169,7 @@
 #define PAWL_PIPELINE_TIMEOUT_MS_DEFAULT 30000
 #define PAWL_PIPELINE_TIMEOUT_MS_MAX 86400000
 #define PAWL_PIPELINE_ATTEMPTS_MAX 25
-#define PAWL_TEMPLATE_BYTES_MAX 1048576 /* what one filled document may take when written */
+#define PAWL_TEMPLATE_BYTES_MAX 1048576 /* size of a filled document */
 #define PAWL_TEMPLATE_SEGMENTS_MAX 32
 #define PAWL_CONDITION_BYTES_MAX 1024
 #define PAWL_CONDITION_DEPTH_MAX 32
@@ -187,13 +190,13 @@
 #define PAWL_HTTP_HEADER_MS 10000     /* until the headers have come */
 #define PAWL_HTTP_BODY_MS 30000       /* until the body has come */
 #define PAWL_HTTP_ANSWER_MS 60000     /* until the answer has been taken */
-#define PAWL_HTTP_IDLE_MS 30000       /* nothing moves */
-#define PAWL_HTTP_STOP_MS 3000        /* for answers that are on their way when the server stops */
+#define PAWL_HTTP_IDLE_MS 30000       /* for an idle connection */
+#define PAWL_HTTP_STOP_MS 3000        /* for responses in progress when the server stops */
 #define PAWL_HTTP_SESSION_MS 43200000 /* 12 hours */
 #define PAWL_HTTP_SESSIONS_MAX 1000
 #define PAWL_HTTP_STORE_THREADS 2
 #define PAWL_HTTP_LEASE_THREADS 2
-#define PAWL_HTTP_LEASES_WATCHED_MAX 16384 /* claimed items whose time is taken */
+#define PAWL_HTTP_LEASES_WATCHED_MAX 16384 /* claimed items whose duration is measured */
 #define PAWL_HTTP_STREAMS_MAX 64
 #define PAWL_HTTP_STREAM_BYTES_MAX 262144 /* that wait for one listener */
 #define PAWL_HTTP_STREAM_BLOCK_BYTES 8192

@@ -10,7 +10,7 @@
 #include "base/time/clock.h"
 #include "base/utf8.h"
 
-/* Stands between the fields while they are formatted: what a blank in the format means, a blank in a value
+/* Separates the fields while they are formatted: a blank in the format separates fields, a blank in a value
  * does not. */
 #define FIELD_END '\x1e'
 
@@ -77,7 +77,7 @@ static size_t count_char(pawl_str text, char c) {
 /* Splits the formatted text at its marks. The keys are the format's own, so the first = ends a key. */
 static void append_fields(struct buf *line, pawl_str text, size_t fields) {
     if (fields == 0 || count_char(text, FIELD_END) != fields - 1) {
-        /* No fields, or a value that contains the mark: nothing in it may pass for a field. */
+        /* No fields, or a value that contains the mark: nothing in it may look like a field. */
         if (text.len > 0)
             append_field(line, STR("text"), text);
         return;
@@ -104,7 +104,7 @@ static void emit(struct log *log, enum log_level level, const struct buf *line) 
         return;
     }
     text[len++] = '\n';
-    /* A log that cannot be written has nowhere to say so. */
+    /* There is nowhere to report that the log cannot be written. */
     (void)fwrite(text, 1, len, log->file);
     (void)fflush(log->file);
 }

@@ -18,12 +18,13 @@ struct log {
     void *self;
 };
 
-/* time=… level=warn event=lease_lost lane=7 owner="a b"
+/*
+ * time=… level=warn event=lease_lost lane=7 owner="a b"
  *
  * fmt describes the fields as key=value pairs: "lane=%d owner=%s". Each value is quoted when it is empty or
  * has blanks, quotes, = or control characters, which are escaped; a value ends where the format's next key
- * begins, so that what a stranger put into a value cannot look like a field of its own. NULL log and levels
- * below the log's do nothing. Lines longer than PAWL_LOG_LINE_BYTES_MAX are cut and end in " cut=true".
+ * begins, so untrusted text in a value cannot look like another field. NULL log and levels below the log's do
+ * nothing. Lines longer than PAWL_LOG_LINE_BYTES_MAX are cut and end in " cut=true".
  */
 void log_event(struct log *log, enum log_level level, const char *event, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));

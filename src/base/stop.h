@@ -1,4 +1,4 @@
-/* Why work that runs is to end: a mark that one thread sets and the one that does the work looks at. */
+/* Asking running work to stop: one thread sets the reason, and the thread that does the work checks it. */
 #ifndef BASE_STOP_H
 #define BASE_STOP_H
 
@@ -10,13 +10,13 @@ enum stop_reason {
     STOP_TIMEOUT, /* its time is over */
     STOP_ASKED,   /* a person wants it to end */
     STOP_LEAVING, /* the worker stops */
-    STOP_FENCED   /* its lease is over: nothing it does counts any more */
+    STOP_FENCED   /* its lease has ended: its result no longer counts */
 };
 
 /* Holds a stop_reason. */
 typedef atomic_int stop_flag;
 
-/* Takes NULL: it cannot be stopped. */
+/* NULL means that it cannot be stopped. */
 static inline enum stop_reason stop_read(const stop_flag *flag) {
     return flag != NULL ? (enum stop_reason)atomic_load_explicit(flag, memory_order_relaxed) : STOP_NONE;
 }

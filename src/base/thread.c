@@ -1,4 +1,4 @@
-/* Threads beside the main one. */
+/* Starting threads, and which signals stop the program. */
 #include "base/thread.h"
 
 #include <time.h>
@@ -18,7 +18,7 @@ sigset_t thread_stop_signals(void) {
     sigemptyset(&stop);
     sigaddset(&stop, SIGTERM);
     sigaddset(&stop, SIGINT);
-    /* One that is blocked is kept for the thread that waits for it, even if it is ignored. */
+    /* A blocked signal is kept for the thread that waits for it, even if it is ignored. */
     if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
         sigaddset(&stop, SIGHUP);
     return stop;

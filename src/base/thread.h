@@ -1,19 +1,20 @@
-/* Threads beside the main one. */
+/* Starting threads, stop signals, and conditions on the monotonic clock. */
 #ifndef BASE_THREAD_H
 #define BASE_THREAD_H
 
 #include <pthread.h>
 #include <signal.h>
 
-/* Starts a thread that gets no signals: those are for the thread that waits for them. A signal that ends the
- * process would else reach whichever thread has not blocked it. Returns 0 or an errno. */
+/* Starts a thread that gets no signals; they are left to the thread that waits for them. Otherwise a signal
+ * could be delivered to any thread that has not blocked it. Returns 0 or an errno. */
 int thread_start(pthread_t *thread, void *(*run)(void *self), void *self);
 
-/* What asks a program to stop: SIGTERM, SIGINT, and SIGHUP when its terminal goes away, unless it was started
- * to ignore that, as by nohup. SIGINT counts even then: shells make whatever they start with & ignore it. */
+/* The signals that stop the program: SIGTERM, SIGINT, and SIGHUP (its terminal is gone) unless it was ignored
+ * at startup, as with nohup. SIGINT counts even if it was ignored, because shells ignore it for everything
+ * started with &. */
 sigset_t thread_stop_signals(void);
 
-/* A condition that is waited for on CLOCK_MONOTONIC (clock_monotonic_after), whatever the wall clock does. */
+/* A condition variable on CLOCK_MONOTONIC (clock_monotonic_after), unaffected by the wall clock. */
 void thread_cond_init(pthread_cond_t *cond);
 
 #endif

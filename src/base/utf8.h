@@ -1,4 +1,4 @@
-/* Strict UTF-8: what PostgreSQL and SQLite both store and give back unchanged. */
+/* Strict UTF-8: text that PostgreSQL and SQLite both store and return unchanged. */
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H
 

@@ -1,4 +1,4 @@
-/* UUIDv7: ids that sort by the time they were made. */
+/* UUIDv7: ids that sort by creation time. */
 #include "base/uuid.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* UUIDv7: ids that sort by the time they were made. */
+/* UUIDv7: ids that sort by creation time. */
 #ifndef BASE_UUID_H
 #define BASE_UUID_H
 
@@ -7,9 +7,9 @@
 #include "pawl.h"
 
 /*
- * Makes strictly increasing UUIDv7s: 48 bits wall milliseconds, then 74 bits that start at random each
- * millisecond and count up within it. When the wall clock goes back, the last millisecond is kept, so order
- * never breaks.
+ * Generates strictly increasing UUIDv7s: 48 bits of wall-clock milliseconds, then 74 bits that start at
+ * random each millisecond and count up within it. If the wall clock goes back, it stays at the last
+ * millisecond, so the order never breaks.
  */
 struct uuid_generator {
     pthread_mutex_t lock;
@@ -20,7 +20,7 @@ struct uuid_generator {
     uint64_t rand_b; /* 62 bits */
 };
 
-/* The next id of a generator; thread-safe. Fails only when the system has no randomness to give. */
+/* The next id of a generator; thread-safe. Fails only if the system has no random bytes. */
 PAWL_MUSTCHECK pawl_status uuid_generator_next(struct uuid_generator *generator, pawl_uuid *id,
                                                pawl_error *err);
 

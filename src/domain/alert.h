@@ -1,11 +1,11 @@
-/* Alerts: what a rule looks at, when it fires and when it is over; pure functions (docs/alerts.md). */
+/* Alerts: the metrics, and when a rule fires or is resolved; pure functions (docs/alerts.md). */
 #ifndef DOMAIN_ALERT_H
 #define DOMAIN_ALERT_H
 
 #include "base/buf.h"
 #include "pawl.h"
 
-/* What a rule can look at; the values index alert_metrics. All are whole numbers. */
+/* The metrics a rule can watch; the values index alert_metrics. All are whole numbers. */
 enum alert_metric {
     METRIC_OUTBOX_READY,
     METRIC_INBOX_READY,
@@ -54,36 +54,37 @@ struct alert_rule {
     pawl_str name;
     pawl_str metric; /* of alert_metrics */
     pawl_str summary;
-    pawl_str targets; /* names separated by commas: log, message, and those that processes are given */
+    pawl_str targets; /* names separated by commas: log, message, and those defined in target files */
     enum alert_side side;
     enum alert_severity severity;
-    int64_t threshold;       /* beyond it, never at it, the rule holds */
-    int64_t clear_threshold; /* a firing rule holds until the value is back at this or better */
-    int64_t for_ms;          /* it must hold for so long before it fires */
-    int64_t clear_ms;        /* and must not for so long before it is over */
+    int64_t threshold; /* the condition is true beyond it, not at it */
+    int64_t
+        clear_threshold; /* once firing, the condition stays true until the value is back at this or better */
+    int64_t for_ms;      /* how long the condition must be true before it fires */
+    int64_t clear_ms;    /* and how long it must be false before it is resolved */
     bool enabled;
     int64_t version; /* grows with every put; put: the expected one, 0 = any */
     int64_t updated_ms;
 };
 
-/* What the evaluation knows of it. */
+/* The state that evaluations keep. */
 struct alert_state {
     enum alert_phase phase;
     int64_t since_ms;   /* of the phase; 0 = it was never evaluated */
-    int64_t turning_ms; /* since when the value says otherwise; 0 = it does not */
-    bool told;          /* that it fires was passed on to its targets */
+    int64_t turning_ms; /* since when the value contradicts the phase; 0 = it does not */
+    bool told;          /* its targets were notified that it fires */
     int64_t value;
 };
 
 struct alert_move {
     enum alert_event event;
-    bool tell; /* the targets hear of it */
+    bool tell; /* notify the targets */
 };
 
 /*
- * One evaluation: the value decides, the state moves. A silenced rule fires and resolves but is not told; one
- * that still fires when its silence is over is told then. What was told when it fired is told when it is
- * over. A rule that is switched off is over at once.
+ * One evaluation: the state follows the value. A silenced rule fires and resolves without notification; if it
+ * still fires when the silence ends, the targets are notified then. If they were notified that it fired, they
+ * are notified that it is resolved. A disabled rule is resolved at once.
  */
 struct alert_move alert_step(const struct alert_rule *rule, bool silenced, int64_t value, int64_t now_ms,
                              struct alert_state *state);
@@ -116,7 +117,7 @@ struct alert_window {
 void alert_window_read(struct alert_window *window, pawl_str text);
 void alert_window_write(const struct alert_window *window, struct buf *text);
 
-/* Forgets what is older than PAWL_ALERT_WINDOW_MS, keeping one sample to reckon from, and adds this one. */
+/* Forgets what is older than PAWL_ALERT_WINDOW_MS, keeping one sample as the baseline, and adds this one. */
 void alert_window_add(struct alert_window *window, const struct alert_totals *now);
 
 /* What was added since the oldest sample; zero when there is none, and never below zero. */

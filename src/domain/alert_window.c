@@ -1,4 +1,4 @@
-/* Sums over the last minutes, for rates of alerts. */
+/* Sums over the last minutes, from which alerts compute rates. */
 #include <string.h>
 
 #include "base/limits.h"
@@ -41,7 +41,7 @@ void alert_window_write(const struct alert_window *window, struct buf *text) {
 
 void alert_window_add(struct alert_window *window, const struct alert_totals *now) {
     size_t old = 0;
-    /* The last one that is at least a window old is what the sums are reckoned from. */
+    /* The newest sample that is at least a window old is the baseline of the sums. */
     while (old + 1 < window->count && now->at_ms - window->samples[old + 1].at_ms >= PAWL_ALERT_WINDOW_MS)
         old++;
     if (old == 0 && window->count == ALERT_WINDOW_SAMPLES)

@@ -1,4 +1,4 @@
-/* Patterns of event types: checked by hand, matched by PCRE2's automaton, which never goes back. */
+/* Patterns of event types: checked by hand, matched by PCRE2's automaton, which never backtracks. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "domain/event_pattern.h"
 
@@ -15,7 +15,7 @@
 
 enum { GROUPS_MAX = 8, REPEATS_MAX = 20, COUNT_MAX = 100, WORKSPACE = 4096, FAULT_BYTES = 128 };
 
-/* What precedes the place that is being read. */
+/* What precedes the current position. */
 enum atom { ATOM_NONE, ATOM_ONE, ATOM_REPEATING, ATOM_REPEATED };
 
 /* A scan over a regular expression; texts and order of the checks are those of pawl.pattern_fault in SQL. */

@@ -12,12 +12,13 @@ struct event_pattern {
 };
 
 /* Whether the pattern matches the whole type, letters of any case (ASCII), as pawl.pattern_matches says in
- * SQL. PAWL_INVALID says what is wrong with the pattern and where. The cost grows with the length of the
- * type, never with its powers. */
+ * SQL. PAWL_INVALID says what is wrong with the pattern and where. The cost is linear in the length of the
+ * type. */
 PAWL_MUSTCHECK pawl_status event_pattern_matches(const struct event_pattern *pattern, pawl_str type,
                                                  bool *matches, pawl_error *err);
 
-/* "order.*" is a glob; "exact:", "suffix:", "glob:" and "regex:" in front say otherwise. Borrows the text. */
+/* "order.*" is a glob; the prefixes "exact:", "suffix:", "glob:" and "regex:" choose the mode. Borrows the
+ * text. */
 struct event_pattern event_pattern_from(pawl_str text);
 
 #endif

@@ -4,10 +4,10 @@
 
 #include "pawl.h"
 
-/* A job that waits without an end is due then. */
+/* The due time of a job that waits forever. */
 #define JOBRULE_NEVER INT64_MAX
 
-/* The place in the queue: due time minus what the priority is worth in waiting. */
+/* The place in the queue: the due time minus the waiting time that the priority is worth. */
 int64_t jobrule_order(int64_t due_ms, int priority);
 
 /* The limits of one key. */
@@ -18,13 +18,13 @@ struct jobrule_limit {
     int weight;
 };
 
-/* What is known of one key when a claim looks at it. */
+/* The state of one key, as a claim sees it. */
 struct jobrule_key {
     pawl_str key;
     struct jobrule_limit limit;
     int running;
     int64_t vtime, tat_us;
-    int ready;     /* jobs that wait; at least as many as may be offered */
+    int ready;     /* waiting jobs; at least as many as may be offered */
     int offered;   /* out: how many of them may be looked at */
     int granted;   /* out */
     int64_t start; /* scratch */
@@ -42,7 +42,7 @@ int jobrule_share(struct jobrule_key *keys, size_t count, int max, int64_t now_m
 /* When a key that is over its rate may start again. */
 int64_t jobrule_rate_until_ms(const struct jobrule_key *key, int64_t now_ms);
 
-/* The tat_us with which the next start of a key is until_ms, and the others follow at the rate. */
+/* The tat_us that makes the next start of a key happen at until_ms, with the others following at the rate. */
 int64_t jobrule_hold_us(const struct jobrule_limit *limit, int64_t until_ms);
 
 /* The text before the first colon, with it; absent when there is none: "tenant:" of "tenant:7". */

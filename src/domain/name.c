@@ -1,4 +1,4 @@
-/* What names may look like. */
+/* Checking names of streams, types, topics, services and schemas. */
 #include "domain/name.h"
 
 #include "base/error.h"

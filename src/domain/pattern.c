@@ -1,4 +1,4 @@
-/* Patterns for message types. */
+/* Checking and matching patterns for message types. */
 #include "domain/pattern.h"
 
 #include "base/error.h"

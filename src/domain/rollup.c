@@ -1,4 +1,4 @@
-/* Rollups: how often something took how long. */
+/* Rollups: counting durations in buckets, and the quantiles of the sums. */
 #include "domain/rollup.h"
 
 const double rollup_bounds[ROLLUP_BUCKETS - 1] = {

@@ -1,5 +1,5 @@
-/* Rollups: how often something took how long, summed up over all workers. Each keeps its own sums and adds
- * them to the store's with its heartbeat; a message costs no write of its own. */
+/* Rollups: histograms of durations, summed over all workers. Each worker keeps its own sums and adds them to
+ * the store's with its heartbeat, so a message costs no extra write. */
 #ifndef DOMAIN_ROLLUP_H
 #define DOMAIN_ROLLUP_H
 
@@ -7,7 +7,7 @@
 
 #include "pawl.h"
 
-/* The numbers are stored: they are only added to. */
+/* The numbers are stored: only append to this list. */
 enum rollup_measure {
     ROLLUP_HANDLE = 1, /* µs from the start of a handler to its end */
     ROLLUP_WAIT,       /* µs from put, or from when it was due, to the start of its first attempt */
@@ -17,7 +17,7 @@ enum rollup_measure {
 };
 
 enum rollup_kind {
-    ROLLUP_MESSAGES = 0, /* a claim asks for every kind of message at once */
+    ROLLUP_MESSAGES = 0, /* a claim covers every kind of message at once */
     ROLLUP_OUTBOX,       /* these three as enum store_kind */
     ROLLUP_INBOX,
     ROLLUP_PERSPECTIVE,
@@ -28,7 +28,7 @@ enum rollup_kind {
 
 enum rollup_result {
     ROLLUP_DONE = 0, /* of spans: exported */
-    ROLLUP_RETRY,    /* failed; of spans: the collector did not take them */
+    ROLLUP_RETRY,    /* failed; of spans: the collector did not accept them */
     ROLLUP_PERMANENT,
     ROLLUP_OTHER, /* put off or cancelled; of spans: dropped because the queue was full */
     ROLLUP_EMPTY, /* a claim that found nothing */
@@ -41,8 +41,8 @@ enum {
 };
 
 /* Upper ends of the buckets in seconds, each at most 2.5 times the one before, since a quantile is somewhere
- * in its bucket; up to a day, the last bucket has none. What is stored was counted by them: other
- * bounds need a migration that empties the table. */
+ * in its bucket; up to a day, the last bucket has none. Stored counts depend on them: changing the bounds
+ * needs a migration that empties the table. */
 extern const double rollup_bounds[ROLLUP_BUCKETS - 1];
 
 const char *rollup_kind_name(enum rollup_kind kind);
@@ -54,7 +54,7 @@ struct rollup_cell {
     int64_t count, sum;
 };
 
-/* What one worker has counted and not yet passed on; zero it. Any thread may add. */
+/* What one worker has counted but not yet added to the store; start with zeros. Any thread may add. */
 struct rollups {
     _Atomic int64_t counts[ROLLUP_MEASURES][ROLLUP_KINDS][ROLLUP_RESULTS][ROLLUP_BUCKETS];
     _Atomic int64_t sums[ROLLUP_MEASURES][ROLLUP_KINDS][ROLLUP_RESULTS];
@@ -84,12 +84,12 @@ struct rollup_histogram {
 /* Everything that fits; kind or result -1 = any. */
 struct rollup_histogram rollup_histogram(const struct rollup_cell *cells, size_t count, int measure, int kind,
                                          int result);
-/* What came between two moments; a histogram that went back (another database) counts from zero. */
+/* The difference between two moments; if a histogram went back (another database), it counts from zero. */
 struct rollup_histogram rollup_since(const struct rollup_histogram *now,
                                      const struct rollup_histogram *before);
 
-/* The ms that this many of 1000 took at most, between the bounds of a bucket by its share; -1 = nothing was
- * counted. What lies in the last bucket is at its lower end. */
+/* The quantile in ms (per mille), interpolated within its bucket; -1 = nothing was counted. In the last
+ * bucket it is the lower bound. */
 double rollup_quantile_ms(const struct rollup_histogram *histogram, int per_mille);
 
 #endif

@@ -1,10 +1,10 @@
-/* The fair share: how many lanes one instance should own. */
+/* Computing an instance's fair share of the lanes. */
 #include "domain/share.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Whether a comes before b in the order that hands out the odd lanes. */
+/* Whether a comes before b in the order in which the odd lanes are assigned. */
 static bool comes_before(const struct share_member *a, const struct share_member *b) {
     if (a->owned != b->owned)
         return a->owned > b->owned;

@@ -12,8 +12,8 @@ struct share_member {
 
 /*
  * How many lanes `self` should own: lane_count / count, plus 1 for the first lane_count mod count members in
- * the order of owned descending, then id ascending. The owner of more keeps the odd lane, so that nothing
- * moves without need. Not above cap_lanes, unless that is 0. 0 when self is not among the members.
+ * the order of owned descending, then id ascending. The instance that owns more keeps the odd lane, so that
+ * nothing moves unnecessarily. Not above cap_lanes, unless that is 0. 0 when self is not among the members.
  */
 int share_quota(const struct share_member *members, size_t count, pawl_uuid self, int lane_count,
                 int cap_lanes);

@@ -1,4 +1,4 @@
-/* Trace context. */
+/* Parsing and writing trace context, and sampling. */
 #include "domain/trace.h"
 
 #include <math.h>

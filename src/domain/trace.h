@@ -1,4 +1,4 @@
-/* Trace context as W3C has it, and the decision whether a trace is recorded. */
+/* W3C trace context, and the decision whether a trace is recorded. */
 #ifndef DOMAIN_TRACE_H
 #define DOMAIN_TRACE_H
 
@@ -12,15 +12,14 @@ struct trace_context {
     uint8_t flags; /* TRACE_SAMPLED */
 };
 
-/* "00-4bf9…-00f0…-01". A version that is not known yet is read as far as version 00 goes. False leaves
- * *context alone. */
+/* "00-4bf9…-00f0…-01". An unknown version is read as far as version 00 goes. False leaves *context alone. */
 PAWL_MUSTCHECK bool trace_parse(pawl_str text, struct trace_context *context);
 
 /* Always version 00. Returns text. */
 char *trace_format(const struct trace_context *context, char text[static TRACEPARENT_BYTES]);
 
-/* Which traces are recorded: those whose parent was, when it follows the parent; else all, none, or a share
- * of them that everybody who knows the trace's id agrees on. */
+/* Which traces are recorded: those whose parent was, if it follows the parent; otherwise all, none, or a
+ * fraction that depends only on the trace's id, so that all systems agree. */
 struct trace_sampler {
     bool follows_parent;
     double ratio; /* 0 = none, 1 = all */

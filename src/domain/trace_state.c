@@ -1,4 +1,4 @@
-/* W3C tracestate. */
+/* Parsing W3C tracestate, and keeping it in headers. */
 #include "domain/trace_state.h"
 
 #include <string.h>
@@ -48,7 +48,7 @@ bool trace_state_valid(pawl_str text) {
     for (pawl_str part; str_next(&text, ',', &part);) {
         pawl_str member = trim_blanks(part);
         if (member.len == 0)
-            continue; /* W3C lets a place in the list be empty */
+            continue; /* W3C allows empty list members */
         if (count == MEMBERS_MAX || !member_valid(member, &keys[count]))
             return false;
         for (size_t i = 0; i < count; i++)
@@ -74,7 +74,7 @@ pawl_str trace_state_read(pawl_str traceparent, pawl_str headers, char out[stati
     pawl_str read = {NULL, 0};
     struct trace_context context;
     const struct tree *object = NULL;
-    pawl_error ignored; /* headers that are no JSON have no tracestate */
+    pawl_error ignored; /* headers that are not JSON have no tracestate */
     if (!names_it(headers) || !trace_parse(traceparent, &context))
         return read;
     struct arena *arena = arena_create(0);

@@ -12,7 +12,7 @@ enum work_status {
     WORK_STATUS_ALL = 15
 };
 
-/* Whether these bits may end a message: Published or Completed, not Failed, nothing unknown. 0 never ends
+/* Whether these bits may end a message: Published or Completed, not Failed, no unknown bits. 0 never ends
  * anything. */
 bool work_status_ends(int status);
 

@@ -1,4 +1,4 @@
-/* Addresses that strangers must not make us call. */
+/* Recognising private addresses, which untrusted configuration must not make us call. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -11,13 +11,13 @@ struct range {
     int bits;
 };
 
-/* The blocks of the IANA special-purpose registry that are not reachable by everybody. */
+/* The blocks of the IANA special-purpose registry that are not globally reachable. */
 static const struct range ranges[] = {
     {0x00000000, 8},  /* this network */
     {0x0A000000, 8},  /* private */
     {0x64400000, 10}, /* carrier's own */
     {0x7F000000, 8},  /* loopback */
-    {0xA9FE0000, 16}, /* link-local, also where clouds keep their secrets */
+    {0xA9FE0000, 16}, /* link-local, including the metadata services of clouds */
     {0xAC100000, 12}, /* private */
     {0xC0000000, 24}, /* protocol assignments */
     {0xC0000200, 24}, /* documentation */
@@ -50,7 +50,7 @@ static bool private_v6(const uint8_t *b) {
     if (memcmp(b, mapped, 12) == 0 || memcmp(b, nat64, 12) == 0)
         return private_v4(v4_at(b + 12));
     if (memcmp(b, zero, 12) == 0)
-        return true; /* ::, ::1, and IPv4 addresses written the abandoned way */
+        return true; /* ::, ::1, and deprecated IPv4-compatible addresses */
     if (b[0] == 0x20 && b[1] == 0x02)
         return private_v4(v4_at(b + 2)); /* 6to4 */
     if (b[0] == 0x20 && b[1] == 0x01 && b[2] == 0x0D && b[3] == 0xB8)

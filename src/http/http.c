@@ -1,4 +1,4 @@
-/* Calling HTTP endpoints. */
+/* The HTTP client: one request at a time, on libcurl. */
 #include "http/http.h"
 
 #include <ctype.h>
@@ -17,7 +17,7 @@
 struct http_client {
     CURL *easy;
     CURLM *multi;
-    bool sent; /* something of the last request has left us */
+    bool sent; /* part of the last request was sent */
 };
 
 /* One call while it runs. */
@@ -30,7 +30,7 @@ struct call {
     size_t header_bytes;
     bool refused; /* the address */
     bool too_large;
-    bool enough; /* on_piece said so */
+    bool enough; /* on_piece returned false */
     bool no_memory;
     char reason[CURL_ERROR_SIZE];
 };
@@ -88,7 +88,7 @@ pawl_status http_check_url(const char *url, pawl_error *err) {
     return status;
 }
 
-/* Called with the address that is about to be connected to: the only moment at which it is certain. */
+/* Called right before connecting, the only moment at which the address is certain. */
 static curl_socket_t open_socket(void *self, curlsocktype purpose, struct curl_sockaddr *address) {
     struct call *call = self;
     (void)purpose;
@@ -138,7 +138,7 @@ static size_t take_header(char *bytes, size_t size, size_t count, void *self) {
         call->too_large = true;
         return 0;
     }
-    if (len >= 5 && memcmp(bytes, "HTTP/", 5) == 0) { /* 100 Continue came before the answer itself */
+    if (len >= 5 && memcmp(bytes, "HTTP/", 5) == 0) { /* 100 Continue preceded the real response */
         response->header_count = 0;
         response->content_type = (pawl_str){NULL, 0};
         return len;
@@ -190,7 +190,7 @@ static int64_t retry_after_ms(const struct http_response *response) {
         time_t at = curl_getdate(value.ptr, NULL);
         if (at == -1)
             return -1;
-        /* The server's own clock, when it tells it, is the one its date was made with. */
+        /* The date is relative to the server's own clock, if it sends one. */
         pawl_str date = http_header_of(response, "date");
         time_t from = str_absent(date) ? -1 : curl_getdate(date.ptr, NULL);
         if (from == -1)
@@ -245,7 +245,7 @@ static void set_options(struct call *call, struct curl_slist *headers, int64_t l
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(easy, CURLOPT_PROXY, ""); /* a proxy would connect to addresses that were not checked */
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); /* a hanging name server does not hold us */
+    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); /* do not block on a hanging name server */
     curl_easy_setopt(easy, CURLOPT_USERAGENT, "pawl/" PAWL_VERSION);
     curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)left_ms);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
@@ -260,7 +260,7 @@ static void set_options(struct call *call, struct curl_slist *headers, int64_t l
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
     if (request->ca_file != NULL)
         curl_easy_setopt(easy, CURLOPT_CAINFO, request->ca_file);
-    /* A kept connection to a private address must not serve a caller who may not go there. */
+    /* A kept connection to a private address must not be reused for a caller that may not reach it. */
     curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, request->allow_private ? 0L : 1L);
     curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, request->allow_private ? 0L : 1L);
     if (!str_absent(request->body)) {

@@ -20,7 +20,7 @@ static void close_fd(int *fd) {
     *fd = -1;
 }
 
-/* A file without a name: the program can read it as slowly as it likes, and no thread has to feed it. */
+/* An unnamed file: the program can read it at its own pace, and no thread has to feed it. */
 static bool input_file(pawl_str input, int *fd) {
     *fd = memfd_create("input", MFD_CLOEXEC);
     for (size_t at = 0; *fd >= 0 && at < input.len;) {
@@ -63,7 +63,7 @@ void child_close(struct child *child) {
 
 void child_read_stderr(struct child *child) {
     char bytes[CHILD_STDERR_KEPT / 2];
-    enum { ROUNDS = 64 }; /* a flood of complaints does not keep us from the answers */
+    enum { ROUNDS = 64 }; /* a flood on stderr must not starve stdout */
     for (int i = 0; child->err_fd >= 0 && i < ROUNDS; i++) {
         ssize_t got = read(child->err_fd, bytes, sizeof(bytes));
         if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))

@@ -40,7 +40,7 @@ void child_read_stderr(struct child *child);
  */
 ssize_t child_write(const struct child *child, const char *bytes, size_t len);
 
-/* Waits up to wait_ms for it to end; what it writes meanwhile is thrown away, so that it does not block. */
+/* Waits up to wait_ms for it to end; its output is discarded in the meantime, so that it does not block. */
 void child_wait(struct child *child, int64_t wait_ms);
 
 #endif

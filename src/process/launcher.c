@@ -28,7 +28,7 @@ struct launcher {
     pthread_t thread; /* its own */
     pthread_mutex_t lock;
     pthread_cond_t asked, answered;
-    struct launch *launch; /* the one that is wanted now */
+    struct launch *launch; /* the one requested now */
     bool closing;
     struct start_failures failures;
     char name[RUN_BYTES / 2];
@@ -194,7 +194,7 @@ pawl_status child_start(struct launcher *launcher, const struct child_request *r
 
 struct child_exit child_reap(struct child *child) {
     struct launcher *launcher = child->launcher;
-    /* What is left of its session; before it is reaped, or its number might be another's by then. */
+    /* Kill the rest of its session before reaping it; afterwards its pid could belong to another process. */
     kill(-child->pid, SIGKILL);
     siginfo_t info = {0};
     pthread_mutex_lock(&launcher->lock);

@@ -13,7 +13,7 @@ enum { LAUNCHER_CHILDREN_MAX = 1024 };
  */
 struct launcher;
 
-enum launcher_thread { LAUNCHER_OWN_THREAD, LAUNCHER_CALLER /* one thread starts all, and stays */ };
+enum launcher_thread { LAUNCHER_OWN_THREAD, LAUNCHER_CALLER /* one lasting thread starts all children */ };
 
 /* name is part of every child's PAWL_RUN. */
 PAWL_MUSTCHECK pawl_status launcher_create(const char *name, enum launcher_thread thread,
@@ -29,7 +29,7 @@ void launcher_unlock(struct launcher *launcher);
 bool launcher_has_child(const struct launcher *launcher, pid_t pid);
 bool launcher_has_run(const struct launcher *launcher, const char *run);
 
-/* What could not be started; child_start writes it down. */
+/* Programs that could not be started; recorded by child_start. */
 struct start_failures *launcher_failures(struct launcher *launcher);
 
 /* Starts a program with pipes from its stdout and stderr. The launcher says in which threads. */
@@ -43,7 +43,7 @@ struct child_exit {
 /* Kills it and its session, unless they have ended, and waits for its end; all its descriptors are closed. */
 struct child_exit child_reap(struct child *child);
 
-/* The same after closing its stdin and waiting up to grace_ms for it to leave by itself. Takes a child that
+/* The same, after closing its stdin and waiting up to grace_ms for it to exit by itself. Accepts a child that
  * was not started. */
 struct child_exit child_end(struct child *child, int64_t grace_ms);
 

@@ -1,4 +1,4 @@
-/* Descendants that left their handler's session. */
+/* Finding and killing descendants that left their handler's session. */
 #include "process/orphan.h"
 
 #include <dirent.h>
@@ -61,8 +61,8 @@ static bool has_run(const struct known *known, const char *run) {
     return false;
 }
 
-/* Whether the process was started by a handler that still runs. One that wiped its environment belongs to
- * no known process, and stays while anything runs that it could belong to. */
+/* Whether the process was started by a handler that still runs. A process that cleared its environment cannot
+ * be assigned to a handler; it is left alone while any handler runs that it could belong to. */
 static bool belongs(pid_t pid, const struct known *known) {
     static const char name[] = "PAWL_RUN=";
     if (!has_run(known, NULL))

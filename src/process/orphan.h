@@ -1,4 +1,5 @@
-/* Descendants that left their handler's session: found because the worker is their subreaper, and ended. */
+/* Orphans: descendants that left their handler's session. The worker finds them because it is their
+ * subreaper, and kills them. */
 #ifndef PROCESS_ORPHAN_H
 #define PROCESS_ORPHAN_H
 
@@ -6,13 +7,13 @@
 
 enum { ORPHAN_OTHERS_MAX = 64 };
 
-/* The children that this process had before it ran any handler: others look after them. */
+/* The children that this process had before it ran any handler; they are not ours to kill. */
 struct orphan_others {
     pid_t pids[ORPHAN_OTHERS_MAX];
     size_t count; /* above the maximum: too many to tell orphans from them, so nothing is swept */
 };
 
-/* Notes the children there are, and asks the kernel to give us the orphans of our descendants. */
+/* Records the existing children, and asks the kernel to make us the subreaper of our descendants. */
 bool orphan_adopt(struct orphan_others *others);
 
 /* Ends and reaps every child of this process that neither a launcher nor others account for. Returns how many

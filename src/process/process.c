@@ -1,4 +1,4 @@
-/* A program that runs. */
+/* Running one program: feeding it, reading its output, ending it, and judging how it ended. */
 #include "process/process.h"
 
 #include <errno.h>
@@ -12,7 +12,11 @@
 #include "base/time/clock.h"
 #include "base/utf8.h"
 
-enum { LOOK_MS = 50, READ_BYTES = 16384, READ_TURNS = 16 /* 256 KiB: one flood does not starve the rest */ };
+enum {
+    LOOK_MS = 50,
+    READ_BYTES = 16384,
+    READ_TURNS = 16 /* 256 KiB, so that one flood does not starve the others */
+};
 
 pawl_status process_start(struct process *process, struct launcher *launcher, const struct process_spec *spec,
                           pawl_error *err) {
@@ -47,7 +51,8 @@ static void tell_lines(struct process *process) {
     }
 }
 
-/* What ended by itself has said all it wanted to say, with a line end or without. Not so what was killed. */
+/* A program that exited by itself has finished its last line, even without a newline; one that was killed has
+ * not. */
 static void tell_last_line(struct process *process) {
     size_t len = process->out.len - process->line_at;
     if (process->on_line == NULL || process->flooded || len == 0)
@@ -115,7 +120,8 @@ void process_tick(struct process *process, int64_t now_ms) {
         kill_now(process);
 }
 
-/* What a stranger wrote becomes text that every store takes: UTF-8 without controls, in one line. */
+/* Turns untrusted output into text that every store accepts: UTF-8 without control characters, in one line.
+ */
 static void write_words(const char *bytes, size_t len, char *text, size_t size) {
     size_t at = 0;
     for (size_t i = 0; i < len;) {
@@ -135,7 +141,7 @@ static void write_words(const char *bytes, size_t len, char *text, size_t size) 
     text[at] = '\0';
 }
 
-/* What it wrote for people: lines "pawl:…" are for the worker. */
+/* Its output for people, without the "pawl:…" lines for the worker. */
 static void take_output(pawl_str output, struct process_end *end) {
     size_t at = 0;
     for (pawl_str part; at + 1 < sizeof(end->complaint) && str_next(&output, '\n', &part);) {
@@ -181,7 +187,7 @@ static enum process_outcome outcome_of(const struct process *process, const stru
 
 void process_reap(struct process *process, struct process_end *end) {
     struct child *child = &process->child;
-    /* What is left of its session goes first, or a descendant could go on writing. */
+    /* Kill the rest of its session first, or a descendant could continue to write. */
     kill(-child->pid, SIGKILL);
     process_read(process);
     struct child_exit how = child_reap(child);
@@ -196,7 +202,7 @@ void process_reap(struct process *process, struct process_end *end) {
 
 void process_free(struct process *process) { buf_free(&process->out); }
 
-/* Until when nothing is due but a look at the flag. */
+/* Until when only the stop flag has to be checked. */
 static int wait_ms(const struct process *process, const struct process_limits *limits, int64_t now_ms) {
     int64_t left_ms = LOOK_MS;
     if (process->kill_at_ms > 0 && process->kill_at_ms - now_ms < left_ms)
@@ -206,7 +212,7 @@ static int wait_ms(const struct process *process, const struct process_limits *l
     return left_ms > 0 ? (int)left_ms : 0;
 }
 
-/* Its end is the process's own: output that is closed or kept open by others says nothing. */
+/* Only the process's exit counts; its output may be closed earlier, or kept open by others. */
 static void watch(struct process *process, const struct process_limits *limits) {
     const struct child *child = &process->child;
     for (bool ended = false; !ended;) {
@@ -255,7 +261,7 @@ bool process_permanent(const struct process_end *end) {
     case 77:               /* no permission */
     case 78:               /* configuration */
         return true;
-    default: /* also 126 and 127, a missing program: that is this machine's fault and not the work's */
+    default: /* also 126 and 127, a missing program: the machine is at fault, not the work */
         return false;
     }
 }

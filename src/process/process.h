@@ -1,4 +1,4 @@
-/* A program that runs: fed, read, limited and ended. Every program is run by these rules. */
+/* Running one program: stdin, output, limits and how it ends. Every program is run by these rules. */
 #ifndef PROCESS_PROCESS_H
 #define PROCESS_PROCESS_H
 
@@ -25,7 +25,7 @@ struct process_spec {
     void *self;
 };
 
-/* How it ended; the first reason counts: a program that was told to end did not end by itself. */
+/* How it ended; the first reason counts: a program that was told to stop did not exit by itself. */
 enum process_outcome {
     PROCESS_EXITED = 1,
     PROCESS_SIGNALLED,
@@ -42,7 +42,7 @@ struct process_end {
     int status;           /* the exit code, or the signal */
     int64_t elapsed_us;   /* since it began */
     size_t out_max;       /* of its stdout */
-    int64_t wait_ms;      /* not started: how long its work is to wait */
+    int64_t wait_ms;      /* not started: how long its work should wait */
     char complaint[1024]; /* the end of its stderr, else the beginning of its stdout (without
                              "pawl:…"), as text of one line */
 };
@@ -60,17 +60,18 @@ struct process {
     struct buf out;
 };
 
-/* Starts it. Not PAWL_OK: PROCESS_NOT_STARTED, and *err says why. Memory of an earlier run is used again. */
+/* Starts it. Not PAWL_OK: PROCESS_NOT_STARTED, and *err says why. Memory of an earlier run is reused. */
 PAWL_MUSTCHECK pawl_status process_start(struct process *process, struct launcher *launcher,
                                          const struct process_spec *spec, pawl_error *err);
 
-/* Reads what is there; a flood is killed. Closed descriptors become -1. */
+/* Reads what is available; a flood gets the program killed. Closed descriptors become -1. */
 void process_read(struct process *process);
 
-/* Asks it to end: SIGTERM to its session, SIGKILL after PROCESS_TERM_MS; one whose work is lost is killed. */
+/* Asks it to end: SIGTERM to its session, SIGKILL after PROCESS_TERM_MS. If its work is lost, it is killed at
+ * once. */
 void process_stop(struct process *process, enum stop_reason why, int64_t now_ms);
 
-/* Kills what did not listen. */
+/* Kills programs that ignored SIGTERM. */
 void process_tick(struct process *process, int64_t now_ms);
 
 /* The process has ended (or is killed now): reaps it, and kills the rest of its session. What it wrote stays
@@ -96,11 +97,11 @@ static inline bool process_done(const struct process_end *end) {
     return end->outcome == PROCESS_EXITED && end->status == 0;
 }
 
-/* Its exit code says that trying again is no use. A signal never does: the limit of attempts catches what
- * always crashes. */
+/* Whether its exit code says that retrying is pointless. A signal never does: the limit of attempts handles
+ * programs that always crash. */
 bool process_permanent(const struct process_end *end);
 
-/* What happened to it, in words, with its complaint; timeout_ms as it was meant, 0 = not known. */
+/* What happened, in words, with its error output; timeout_ms is the intended limit, 0 = unknown. */
 void process_explain(const struct process_end *end, int64_t timeout_ms, char *text, size_t size);
 
 #endif

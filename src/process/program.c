@@ -1,4 +1,4 @@
-/* Programs named on a command line. */
+/* Finding and checking programs, and splitting command lines into words. */
 #include "process/program.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ pawl_status program_find(struct arena *arena, const char *name, char **path, paw
     if (strchr(name, '/') != NULL) {
         pawl_status status = check(name, err);
         if (status == PAWL_OK) {
-            /* Relative names mean the directory of the start, whatever happens later. */
+            /* Relative names are relative to the directory at startup. */
             char *cwd = name[0] != '/' ? getcwd(NULL, 0) : NULL;
             *path = cwd != NULL ? arena_printf(arena, "%s/%s", cwd, name) : arena_strdup(arena, name);
             free(cwd);

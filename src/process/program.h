@@ -1,4 +1,4 @@
-/* Programs named on a command line: found and checked before work depends on them. */
+/* Finding and checking programs before work depends on them, and splitting command lines into words. */
 #ifndef PROCESS_PROGRAM_H
 #define PROCESS_PROGRAM_H
 

@@ -17,7 +17,7 @@
 
 enum { STACK_BYTES = 131072 };
 
-/* What a program needs to run at all. The database's address and password are not among it. */
+/* What a program needs to run at all. The database's address and password are not included. */
 static const char *const passed_on[] = {"PATH", "HOME",   "USER",   "LOGNAME",  "SHELL", "LANG",
                                         "TZ",   "LC_ALL", "TMPDIR", "LC_CTYPE", "TERM"};
 
@@ -41,7 +41,7 @@ __attribute__((no_sanitize("address", "undefined"))) static int child_main(void 
     setsid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != child->parent)
-        _exit(127); /* the parent died before its death could be noticed */
+        _exit(127); /* the parent died before PR_SET_PDEATHSIG took effect */
     for (int number = 1; number < NSIG; number++) {
         if (number != SIGKILL && number != SIGSTOP)
             signal(number, SIG_DFL);

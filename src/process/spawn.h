@@ -21,9 +21,9 @@ struct spawn_request {
 };
 
 /*
- * Starts the program in a session of its own. It dies with the calling thread (which therefore has to be the
- * one that lives as long as the worker), has the default signal handling, and nothing but its three
- * descriptors. *pidfd is closed by the caller.
+ * Starts the program in a new session. It dies with the calling thread (which must therefore live as long as
+ * the worker), has the default signal handling, and only three open descriptors. *pidfd is closed by the
+ * caller.
  */
 PAWL_MUSTCHECK pawl_status spawn(const struct spawn_request *request, pid_t *pid, int *pidfd,
                                  pawl_error *err);

@@ -1,4 +1,4 @@
-/* Programs that cannot be started. */
+/* Remembering programs that cannot be started, and when to try them again. */
 #include "process/start_failure.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ static struct start_failure *find(struct start_failures *failures, const char *p
     return NULL;
 }
 
-/* A row that is not needed, or the last one. */
+/* An unused row, or the last one. */
 static struct start_failure *take(struct start_failures *failures) {
     int at = 0;
     while (at + 1 < START_FAILURES_MAX && (failures->rows[at].open || failures->rows[at].reported))
@@ -35,7 +35,8 @@ static struct start_failure *take(struct start_failures *failures) {
 
 int64_t start_failed(struct start_failures *failures, const char *program, pawl_status status,
                      const char *reason) {
-    /* A missing program is missing for its own work; without descriptors, processes or memory none starts. */
+    /* A missing program affects only its own work; without descriptors, processes or memory, nothing can
+     * start. */
     const char *name = status == PAWL_NOT_FOUND || status == PAWL_INVALID ? program : "";
     int64_t now_ms = clock_boot_ms();
     pthread_mutex_lock(&failures->lock);

@@ -1,4 +1,4 @@
-/* Traces: the queue, and the thread that sends what is in it. */
+/* The queue of trace spans, and the thread that exports them. */
 #include "telemetry/tracer.h"
 
 #include <errno.h>
@@ -27,10 +27,10 @@ struct tracer {
     size_t first, count;
     struct tracer_counts counts;
     bool made, running; /* the lock; the thread */
-    bool closing, gone; /* it is to end; it has ended */
+    bool closing, gone; /* it should end; it has ended */
     int64_t close_ms;   /* boot time by which the thread has to be gone */
-    stop_flag cancel;   /* the call in hand takes too long */
-    bool failing;       /* the last batch was not taken; the thread's own */
+    stop_flag cancel;   /* the current call takes too long */
+    bool failing;       /* the last batch was not accepted; used by the thread only */
 };
 
 /* ---- Sending */
@@ -42,7 +42,7 @@ static bool is_closing(struct tracer *tracer) {
     return closing;
 }
 
-/* Waits before another try; false: it is over. */
+/* Waits before another try; false: no time is left. */
 static bool rest(struct tracer *tracer, int64_t wait_ms) {
     int64_t until_ms = clock_boot_ms() + wait_ms;
     pthread_mutex_lock(&tracer->lock);
@@ -59,7 +59,7 @@ static bool is_retried(int status) {
     return status == HTTP_TOO_MANY || status == 502 || status == 503 || status == 504;
 }
 
-/* One try. *wait_ms = until the next may follow; -1 = none may. */
+/* One try. *wait_ms = how long until the next; -1 = do not retry. */
 static pawl_status try_once(struct tracer *tracer, struct http_client *client, pawl_str body,
                             int64_t deadline_ms, int64_t *rejected, int64_t *wait_ms, pawl_error *err) {
     struct http_response response = {.retry_after_ms = -1};
@@ -90,7 +90,7 @@ static pawl_status try_once(struct tracer *tracer, struct http_client *client, p
     return status;
 }
 
-/* A batch with all its tries. A batch that is told to wait longer than it may take is given up. */
+/* A batch with all its tries. If it is told to wait longer than its time limit, it is given up. */
 static pawl_status deliver(struct tracer *tracer, struct http_client *client, pawl_str body,
                            int64_t *rejected, pawl_error *err) {
     static const struct retry_policy policy = {TRACER_RETRY_MS_FIRST, TRACER_RETRY_MS_MAX, true};
@@ -163,7 +163,7 @@ static void send_all(struct tracer *tracer, struct http_client *client, char **t
         pthread_mutex_unlock(&tracer->lock);
         tell(tracer, status, &err);
         if (is_closing(tracer) && status != PAWL_OK)
-            return; /* who did not take this one does not take the next */
+            return; /* if this one was not accepted, the next will not be either */
     }
 }
 
@@ -239,7 +239,7 @@ struct tracer *tracer_open(const char *service, const struct log *log) {
     return tracer;
 }
 
-/* The call in hand may have begun with more time than is left now. */
+/* The current call may have started with more time than is left now. */
 void tracer_stop(struct tracer *tracer) {
     if (tracer == NULL || !tracer->running)
         return;

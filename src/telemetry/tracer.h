@@ -1,5 +1,5 @@
-/* Traces: spans are noted where work is done and sent in batches, by a thread of their own, to an OTLP/HTTP
- * collector. Whatever becomes of them, the work goes on as if there were none. */
+/* Traces: spans are recorded where work is done and exported in batches, by a separate thread, to an
+ * OTLP/HTTP collector. Problems with the export never affect the work. */
 #ifndef TELEMETRY_TRACER_H
 #define TELEMETRY_TRACER_H
 
@@ -17,7 +17,7 @@ enum {
     TRACER_MS_MAX = 600000,
     TRACER_RETRY_MS_FIRST = 500,
     TRACER_RETRY_MS_MAX = 10000,
-    TRACER_CLOSE_MS = 2000, /* what is left over may use up at the end */
+    TRACER_CLOSE_MS = 2000, /* for the remaining spans at shutdown */
     TRACER_TEXT_BYTES_MAX = 1024,
     TRACER_HEADERS_MAX = 32,
     TRACER_LINKS_MAX = 32
@@ -36,7 +36,7 @@ void tracer_free(struct tracer *tracer); /* stops it if it runs; takes NULL */
 struct tracer_counts {
     int64_t exported;
     int64_t dropped; /* the queue was full */
-    int64_t failed;  /* the collector did not take them */
+    int64_t failed;  /* the collector did not accept them */
 };
 
 /* Since it was opened; zeros for NULL. */
@@ -45,7 +45,7 @@ struct tracer_counts tracer_counts(struct tracer *tracer);
 /* The numbers are OTLP's. */
 enum span_kind { SPAN_INTERNAL = 1, SPAN_SERVER, SPAN_CLIENT, SPAN_PRODUCER, SPAN_CONSUMER };
 
-/* Something that takes time and is to be seen in a trace. */
+/* A span: something that takes time and is shown in a trace. */
 struct span {
     struct tracer *tracer; /* NULL: not traced */
     struct trace_context context;
@@ -56,10 +56,10 @@ struct span {
     char traceparent[TRACEPARENT_BYTES];
 };
 
-/* Begins now. parent is a traceparent; absent or not understood: a trace of its own begins. */
+/* Starts now. parent is a traceparent; if it is absent or malformed, a new trace starts. */
 void span_begin(struct tracer *tracer, pawl_str parent, struct span *span);
 
-/* What is passed on to the work under this span; otherwise, when nothing is traced. */
+/* The traceparent to pass on to the work under this span; `otherwise` if nothing is traced. */
 pawl_str span_traceparent(const struct span *span, pawl_str otherwise);
 
 /* An attribute is a text or, without one, a number; an absent text is left out. */
@@ -82,7 +82,7 @@ struct span_about {
     pawl_str object;
     const struct span_attribute *attributes;
     size_t attribute_count;
-    const pawl_str *links; /* traceparents of what was handled together; what is not understood is left out */
+    const pawl_str *links; /* traceparents of what was handled together; malformed ones are left out */
     size_t link_count;
     bool failed;
     pawl_str error; /* of a failed one; may be absent */

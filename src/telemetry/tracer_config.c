@@ -1,4 +1,4 @@
-/* What the environment says about traces. */
+/* Reading the OTEL_… environment variables. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "telemetry/tracer_int.h"
 
-/* An unset variable and an empty one are the same, as OpenTelemetry has it. */
+/* As OpenTelemetry specifies, an empty variable counts as unset. */
 static const char *variable(const char *name) {
     const char *value = getenv(name);
     return value != NULL && value[0] != '\0' ? value : NULL;
@@ -76,7 +76,7 @@ static void read_headers(struct arena *arena, struct log *log, struct tracer_con
     }
 }
 
-/* The environment's names first, then what is known without being told. */
+/* Attributes from the environment first, then our own. */
 static bool make_resource(const char *service, struct arena *arena, struct log *log,
                           struct tracer_config *config) {
     struct json_writer json;
@@ -125,7 +125,7 @@ static void read_sampler(struct log *log, struct tracer_config *config) {
                "from 0 to 1 in OTEL_TRACES_SAMPLER_ARG");
 }
 
-/* Whether traces are wanted at all, and whether we speak what is wanted. */
+/* Whether tracing is requested, and with a protocol that we support. */
 static bool wanted(struct log *log) {
     const char *off = variable("OTEL_SDK_DISABLED"), *exporter = variable("OTEL_TRACES_EXPORTER");
     const char *protocol = either("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL");

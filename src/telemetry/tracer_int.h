@@ -1,4 +1,4 @@
-/* What the files of the tracer share. */
+/* Shared by the files of the tracer only. */
 #ifndef TELEMETRY_TRACER_INT_H
 #define TELEMETRY_TRACER_INT_H
 
@@ -18,7 +18,7 @@ struct tracer_config {
     int64_t queue_max, batch_max, delay_ms, export_ms, call_ms;
 };
 
-/* tracer_config.c: false: nothing is to be traced. What is wrong is logged, and its default is taken. */
+/* tracer_config.c: false: tracing is off. Invalid values are logged and replaced by their defaults. */
 PAWL_MUSTCHECK bool tracer_config_read(const char *service, struct arena *arena, struct log *log,
                                        struct tracer_config *config);
 
@@ -31,7 +31,7 @@ struct json_writer;
 void otlp_text(struct json_writer *json, const char *key, pawl_str text);
 void otlp_number(struct json_writer *json, const char *key, int64_t number);
 
-/* How many spans the collector says it has not taken although it answered well. */
+/* How many spans the collector rejected in a successful response. */
 int64_t otlp_rejected(pawl_str answer, struct arena *arena);
 
 #endif

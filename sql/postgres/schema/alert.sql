@@ -25,19 +25,19 @@ CREATE TABLE pawl.alert_rule (
 );
 INSERT INTO pawl.alert_rule (name, metric, severity, threshold, clear_threshold, for_ms, clear_ms, enabled, summary) VALUES
     ('database-limit', 'database_used_percent', 2, 90, 90, 60000, 60000, true, 'The database is near a limit: connections, or the disk of its file.'),
-    ('epoch-raised', 'epoch_raised', 2, 0, 0, 0, 0, true, 'The database was promoted, restored or went back: acknowledged work may be lost.'),
+    ('epoch-raised', 'epoch_raised', 2, 0, 0, 0, 0, true, 'The database was promoted or restored or lost commits: acknowledged work may be lost.'),
     ('error-rate', 'error_rate_percent', 1, 20, 20, 60000, 120000, true, 'Many attempts fail.'),
-    ('inbox-gave-up', 'inbox_dead', 2, 0, 0, 0, 0, true, 'Inbox messages gave up and wait for a person.'),
-    ('jobs-gave-up', 'jobs_dead', 1, 0, 0, 0, 0, false, 'Jobs failed for good and wait for a person.'),
+    ('inbox-gave-up', 'inbox_dead', 2, 0, 0, 0, 0, true, 'Inbox messages failed for good and are waiting for a person.'),
+    ('jobs-gave-up', 'jobs_dead', 1, 0, 0, 0, 0, false, 'Jobs failed for good and are waiting for a person.'),
     ('leases-per-worker', 'leases_per_worker', 1, 100, 100, 60000, 60000, true, 'Workers hold more leases than they should.'),
-    ('memory-limit', 'memory_used_percent', 1, 95, 95, 60000, 60000, true, 'Memory is nearly used up where the rules were evaluated.'),
-    ('outbox-backlog', 'outbox_ready', 1, 10000, 10000, 60000, 60000, true, 'The backlog of the outbox grows.'),
-    ('outbox-gave-up', 'outbox_dead', 2, 0, 0, 0, 0, true, 'Outbox messages gave up and wait for a person.'),
-    ('perspectives-failed', 'perspectives_failed', 1, 0, 0, 60000, 60000, true, 'Perspectives failed: what they show is behind the events.'),
-    ('queue-stagnant', 'oldest_ready_s', 1, 600, 600, 60000, 60000, true, 'Work waits longer than 10 minutes.'),
+    ('memory-limit', 'memory_used_percent', 1, 95, 95, 60000, 60000, true, 'Memory is running out on the machine that evaluated the rules.'),
+    ('outbox-backlog', 'outbox_ready', 1, 10000, 10000, 60000, 60000, true, 'The outbox backlog is growing.'),
+    ('outbox-gave-up', 'outbox_dead', 2, 0, 0, 0, 0, true, 'Outbox messages failed for good and are waiting for a person.'),
+    ('perspectives-failed', 'perspectives_failed', 1, 0, 0, 60000, 60000, true, 'Perspectives have failed and are out of date.'),
+    ('queue-stagnant', 'oldest_ready_s', 1, 600, 600, 60000, 60000, true, 'Work has been waiting for more than 10 minutes.'),
     ('stale-leases', 'leases_overdue', 2, 0, 0, 30000, 60000, true, 'Leases have expired and the work was not recovered: workers crashed or are stuck.'),
-    ('worker-lost', 'workers_lost', 1, 0, 0, 0, 60000, true, 'A worker fell silent without saying goodbye.'),
-    ('workers-missing', 'work_unserved', 2, 0, 0, 60000, 0, true, 'Work waits and no live worker serves it.');
+    ('worker-lost', 'workers_lost', 1, 0, 0, 0, 60000, true, 'A worker fell silent without deregistering.'),
+    ('workers-missing', 'work_unserved', 2, 0, 0, 60000, 0, true, 'Work is waiting and no live worker handles it.');
 
 -- One row: the next turn, the token of the last one, and what it left for the next.
 CREATE TABLE pawl.alert_turn (

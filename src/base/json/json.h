@@ -12,11 +12,11 @@ struct json_fault {
 };
 
 /*
- * Whether text is one JSON value (RFC 8259) that both databases take and give back: valid UTF-8, no NUL
+ * Whether text is one JSON value (RFC 8259) that both databases can store and return: valid UTF-8, no NUL
  * bytes, no \u0000, no lone surrogates, nested at most depth_max deep (an array in an object is depth 2;
  * depth_max is at most PAWL_JSON_DEPTH_MAX), numbers of at most PAWL_JSON_NUMBER_BYTES_MAX bytes with an
  * exponent of at most PAWL_JSON_EXPONENT_MAX. Allocates nothing, does not recurse. fault may be NULL; it is
- * written only when the answer is false.
+ * written only if the result is false.
  */
 bool json_valid(pawl_str text, unsigned depth_max, struct json_fault *fault);
 

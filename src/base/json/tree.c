@@ -1,4 +1,4 @@
-/* JSON values as a tree: looking at them, making them, writing them. */
+/* JSON values as a tree: creating, reading and writing them. */
 #include "base/json/tree.h"
 
 #include <inttypes.h>
@@ -131,7 +131,7 @@ struct tree *tree_from_i64(struct arena *arena, int64_t value) {
     return tree_scalar(arena, TREE_NUMBER, (pawl_str){text, (size_t)length});
 }
 
-/* Adds up what is below; a sum that does not fit is far beyond any limit. */
+/* Adds up the values below; a sum that overflows is far beyond any limit anyway. */
 static void sum_up(struct tree *tree) {
     tree->nodes = 1;
     for (size_t i = 0; i < tree->count; i++) {

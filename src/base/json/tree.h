@@ -1,4 +1,5 @@
-/* JSON values as a tree in an arena: numbers keep their text, every value knows its place in its document. */
+/* JSON values as a tree in an arena: numbers keep their text, and every value knows its location in the
+ * document. */
 #ifndef BASE_JSON_TREE_H
 #define BASE_JSON_TREE_H
 
@@ -11,9 +12,9 @@ enum tree_kind { TREE_NULL, TREE_FALSE, TREE_TRUE, TREE_NUMBER, TREE_STRING, TRE
 /* Never changed once it is part of a tree, so trees share parts. Lives as long as its arena. */
 struct tree {
     enum tree_kind kind;
-    uint32_t line, column; /* from 1, where the value starts; 0 = made, not read */
+    uint32_t line, column; /* from 1, where the value starts; 0 = created, not read */
     uint32_t depth;        /* levels: 0 for a scalar and for what is empty, 1 for [1] */
-    uint32_t nodes;        /* this value and all below it, as often as they would be written */
+    uint32_t nodes;        /* this value and all below it, counted as often as they would be written */
     pawl_str text;         /* of a string (decoded) or a number (as it was written) */
     pawl_str key;          /* of a member of an object; absent elsewhere */
     size_t count;
@@ -25,7 +26,7 @@ struct tree {
 struct tree_limits {
     size_t depth_max;
     size_t nodes_max;
-    bool allow_nul; /* \u0000 in strings: no database takes it, but it is JSON */
+    bool allow_nul; /* \u0000 in strings: valid JSON, but no database stores it */
 };
 
 /* Reads one JSON value (RFC 8259, UTF-8, no key twice in an object). limits may be NULL. PAWL_INVALID says
@@ -33,7 +34,7 @@ struct tree_limits {
 PAWL_MUSTCHECK pawl_status tree_parse(struct arena *arena, pawl_str text, const struct tree_limits *limits,
                                       const struct tree **tree, pawl_error *err);
 
-/* The same for YAML (1.2 core schema, one document): docs/pipelines.md says what of YAML is accepted. */
+/* The same for YAML (1.2 core schema, one document): docs/pipelines.md describes the supported subset. */
 PAWL_MUSTCHECK pawl_status tree_parse_yaml(struct arena *arena, pawl_str text,
                                            const struct tree_limits *limits, const struct tree **tree,
                                            pawl_error *err);
@@ -60,7 +61,7 @@ const char *tree_kind_name(enum tree_kind kind);
 /* Making trees: NULL when there is no memory. */
 struct tree *tree_scalar(struct arena *arena, enum tree_kind kind, pawl_str text);
 struct tree *tree_from_i64(struct arena *arena, int64_t value);
-/* Takes the items as they are; for an object every item carries its key. NULL also when a key comes twice. */
+/* Uses the items as they are; in an object every item has its key. NULL also if a key occurs twice. */
 struct tree *tree_array(struct arena *arena, const struct tree **items, size_t count);
 struct tree *tree_object(struct arena *arena, const struct tree **items, size_t count);
 /* The same value under another key: shares everything below. */

@@ -1,4 +1,4 @@
-/* What the readers of trees share. */
+/* Building trees while a document is read: limits, and the values of open containers. */
 #include "base/json/tree_build.h"
 
 #include <stdio.h>
@@ -58,7 +58,7 @@ pawl_status tree_build_push(struct tree_build *build, const struct tree *value) 
     return PAWL_OK;
 }
 
-/* The member whose key came before; only looked for when there is one. */
+/* Finds the duplicate key; called only if there is one. */
 static pawl_status double_key(const struct tree_build *build, size_t first) {
     for (size_t i = build->open_count; i > first; i--) {
         const struct tree *later = build->open[i - 1];

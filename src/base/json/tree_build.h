@@ -1,4 +1,5 @@
-/* What the readers of trees share: places, limits, and the values of containers that are still open. */
+/* Shared by the JSON and YAML readers: locations, limits, and the values of containers that are still open.
+ */
 #ifndef BASE_JSON_TREE_BUILD_H
 #define BASE_JSON_TREE_BUILD_H
 
@@ -29,8 +30,8 @@ PAWL_MUSTCHECK pawl_status tree_build_count(struct tree_build *build, size_t nod
 /* Adds a value to the innermost open container. */
 PAWL_MUSTCHECK pawl_status tree_build_push(struct tree_build *build, const struct tree *value);
 
-/* Makes a container of the open values from the first-th on, and takes them off. Names a key that comes
- * twice. */
+/* Makes a container from the open values, starting with number `first`, and removes them. The error names a
+ * duplicate key. */
 PAWL_MUSTCHECK pawl_status tree_build_close(struct tree_build *build, enum tree_kind kind, size_t first,
                                             struct tree **made);
 

@@ -100,7 +100,7 @@ bool tree_number_is_multiple(pawl_str number, pawl_str divisor) {
     uint64_t modulus = 0;
     for (size_t i = 0; i < unit.count; i++)
         modulus = modulus * 10 + (uint64_t)(unit.digits[i] - '0');
-    /* The value has no zeros after it: a unit with a larger power of ten cannot go into it. */
+    /* The value has no trailing zeros, so a unit with a larger power of ten cannot divide it. */
     if (value.exponent < unit.exponent)
         return false;
     uint64_t rest = 0;

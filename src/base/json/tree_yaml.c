@@ -1,4 +1,4 @@
-/* Reads YAML into a tree: the part of YAML that means the same as JSON to everybody. */
+/* Reads YAML into a tree: only the part of YAML that maps to JSON unambiguously. */
 #include <assert.h>
 #include <string.h>
 #include <yaml.h>
@@ -45,7 +45,7 @@ static bool is_json_number(pawl_str text) {
     return json_next(&scan, &token) && token.type == TREE_NUMBER && token.raw.len == text.len;
 }
 
-/* What a scalar without quotes means. Everything that JSON does not know is text: yes, 0x1F, 2026-01-01. */
+/* The value of an unquoted scalar. Everything that is not a JSON literal is text: yes, 0x1F, 2026-01-01. */
 static enum tree_kind plain_kind(pawl_str text) {
     static const struct {
         const char *word;
@@ -118,7 +118,7 @@ static pawl_status read_member(struct reader *reader, const yaml_event_t *key_ev
         return status;
     assert(value != NULL); /* for the analyzer: only a refused event leaves it unset */
     value->key = key;
-    value->line = (uint32_t)key_event->start_mark.line + 1; /* people look for the key */
+    value->line = (uint32_t)key_event->start_mark.line + 1; /* errors point at the key */
     value->column = (uint32_t)key_event->start_mark.column + 1;
     return tree_build_push(&reader->build, value);
 }
@@ -157,7 +157,7 @@ static pawl_status read_container(struct reader *reader, const yaml_event_t *eve
     return status != PAWL_OK ? status : tree_build_close(&reader->build, kind, first, value);
 }
 
-/* The value an alias stands for, counted as if it were written out: that is what a bomb is made of. */
+/* The value of an alias, counted as if it were written out, so that an alias bomb exceeds the limits. */
 static pawl_status read_alias(struct reader *reader, const yaml_event_t *event, size_t depth,
                               struct tree **value) {
     pawl_str name = str_from((const char *)event->data.alias.anchor);

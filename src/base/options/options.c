@@ -1,4 +1,4 @@
-/* Configuration: flags, environment, file and defaults, in this order of strength. */
+/* Parsing the configuration: flags, then the environment, then the file, then defaults. */
 #include "base/options/options.h"
 
 #include <stdio.h>
@@ -43,14 +43,14 @@ static const char *own_part(const char *name) {
     return strncmp(name, "PAWL_", 5) == 0 ? name + 5 : strncmp(name, "WORKER_", 7) == 0 ? name + 7 : NULL;
 }
 
-/* Whether whole goes on after part with another word. */
+/* Whether `whole` is `part` followed by another word. */
 static bool goes_on(const char *whole, const char *part) {
     size_t len = strlen(part);
     return strncmp(whole, part, len) == 0 && whole[len] == '_';
 }
 
-/* What a cluster makes for a service whose name begins like ours: …_SERVICE_HOST, …_SERVICE_PORT[_NAME],
- * …_PORT, …_PORT_80_TCP[_ADDR]. */
+/* Variables that a cluster sets for a service whose name begins like ours: …_SERVICE_HOST,
+ * …_SERVICE_PORT[_NAME], …_PORT, …_PORT_80_TCP[_ADDR]. */
 static bool variable_of_cluster(const char *name) {
     const char *host = strstr(name, "_SERVICE_HOST"), *port = strstr(name, "_SERVICE_PORT");
     if ((host != NULL && host[13] == '\0') || (port != NULL && (port[13] == '\0' || port[13] == '_')))
@@ -65,7 +65,7 @@ static bool variable_of_cluster(const char *name) {
     return false;
 }
 
-/* What pawl itself puts into an environment, or reads without a row. */
+/* Variables that pawl sets itself, or reads although they are not in the table. */
 static bool variable_given(const char *part) {
     static const char *const given[] = {"ACTOR",    "ATTEMPT",       "ID",          "IDEMPOTENCY_KEY",
                                         "JOB_ID",   "KIND",          "PERSPECTIVE", "QUEUE",
@@ -95,7 +95,7 @@ bool options_variable_unknown(const char *name, const char **meant) {
         size_t distance = str_distance(str_from(part), str_from(known_part));
         if (goes_on(part, known_part) || goes_on(known_part, part))
             distance = 1;
-        distance += known[0] != name[0]; /* rather the one with the same beginning */
+        distance += known[0] != name[0]; /* prefer the one with the same beginning */
         if (distance < best_distance || (best != NULL && distance == best_distance && known[0] == name[0])) {
             best = known;
             best_distance = distance;
@@ -218,7 +218,7 @@ static const char *read_variable(const struct options_input *input, const char *
     return text != NULL && text[0] != '\0' ? text : NULL; /* set to nothing means not set */
 }
 
-/* The value of the environment, for rows that no flag has set. */
+/* Values from the environment, for rows that no flag has set. */
 static pawl_status take_variable(const struct parser *parser, size_t index) {
     const struct option_row *row = row_at(parser, index);
     struct option_place place = {OPTION_FROM_ENVIRONMENT, row->environment, false};
@@ -264,7 +264,7 @@ pawl_status options_parse(struct arena *arena, const struct options_input *input
         return error_no_memory(err, "options");
 
     pawl_status status = take_arguments(&parser);
-    /* Help must be there when the configuration is what is wrong. */
+    /* Help must work even if the configuration is wrong. */
     bool only_asking = parsed.values[OPTION_HELP].number != 0 || parsed.values[OPTION_VERSION].number != 0;
     if (status == PAWL_OK && !only_asking)
         status = take_each(&parser, take_variable);

@@ -84,7 +84,7 @@ struct option_row {
     const char *choices;  /* OPTION_CHOICE: "auto|table|json" */
     int64_t min;          /* range of numbers, sizes (bytes) and durations (ms) */
     int64_t max;
-    bool flag_only; /* makes no sense in a file */
+    bool flag_only; /* not allowed in a file */
     const char *help;
 };
 
@@ -97,7 +97,7 @@ struct option_value {
     int64_t number; /* int, duration in ms, size in bytes, bool 0 or 1, index of the choice */
 };
 
-/* What is parsed. A command may bring rows of its own, which are flags only unless they name a variable. */
+/* The input to parse. A command may add its own rows, which are flags only, unless they name a variable. */
 struct options_input {
     int argc;
     char **argv; /* argv[0] is left out */
@@ -127,12 +127,12 @@ pawl_str options_text(const struct options *options, enum option_id id);
 int64_t options_number(const struct options *options, enum option_id id);
 bool options_bool(const struct options *options, enum option_id id);
 
-/* The name closest to what was typed, or NULL when none is close. For commands as well. */
+/* The name closest to what was typed, or NULL if none is close. Also used for commands. */
 const char *options_suggest(const char *typed, const char *const *names, size_t count);
 
 /*
- * Whether a name of the environment begins with PAWL_ or WORKER_ and is no setting, nothing that pawl gives
- * its handlers and nothing that a cluster makes for a service. *meant is then the one it resembles, or NULL.
+ * Whether an environment variable begins with PAWL_ or WORKER_ but is neither a setting, nor set by pawl for
+ * its handlers, nor set by a cluster for a service. *meant is then the setting it resembles, or NULL.
  */
 bool options_variable_unknown(const char *name, const char **meant);
 

@@ -1,4 +1,4 @@
-/* Options from an INI file. */
+/* Reading options from an INI file. */
 #include <stdio.h>
 #include <string.h>
 
@@ -63,7 +63,7 @@ static pawl_status take(struct reader *reader, const char *section, const char *
     struct option_place place = {OPTION_FROM_FILE, label, false};
     struct option_value value;
     pawl_status status = option_value_parse(&option_rows[id], str_from(text), &place, &value, reader->err);
-    /* A wrong line is refused even when a flag overrules it: it would be in force the next time. */
+    /* A wrong line is refused even if a flag overrides it: it would take effect the next time. */
     if (status == PAWL_OK && reader->options->values[id].source < OPTION_FROM_FILE)
         reader->options->values[id] = value;
     return status;

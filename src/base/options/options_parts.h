@@ -1,10 +1,10 @@
-/* What the parts of the option parser share; for the files options*.c only. */
+/* Shared by the files of the option parser only (options*.c). */
 #ifndef BASE_OPTIONS_OPTIONS_PARTS_H
 #define BASE_OPTIONS_OPTIONS_PARTS_H
 
 #include "base/options/options.h"
 
-/* Where a value was found, for the sentence that refuses it. */
+/* Where a value came from, for the error message. */
 struct option_place {
     enum option_source source;
     const char *label; /* --lease, PAWL_LEASE, "lease in pawl.conf" */

@@ -1,10 +1,10 @@
-/* The table of options. */
+/* The table of all options: names, variables, defaults, ranges and help texts. */
 #include "base/limits.h"
 #include "base/options/options.h"
 
 #define DAY_MS 86400000
 
-/* A row by its type, in braces, so that what few rows have may follow by name. */
+/* A row by type, in braces, so that rare members can be added by name. */
 #define ROW(key, variable, text_of_default, text)                                                            \
     .name = (key), .environment = (variable), .fallback = (text_of_default), .help = (text)
 #define TEXT(key, variable, standard, text) ROW(key, variable, standard, text), .type = OPTION_STRING

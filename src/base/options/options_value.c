@@ -1,4 +1,4 @@
-/* The text of one option to its value. */
+/* Converting the text of one option to its value. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static bool parse_choice(pawl_str text, const char *choices, int64_t *index) {
     return false;
 }
 
-/* A number of seconds, with decimals if need be: the way of WORKER_… variables. */
+/* A number of seconds, possibly with decimals, as used in WORKER_… variables. */
 static bool parse_seconds(pawl_str text, int64_t *duration_ms) {
     char with_unit[32];
     int len = snprintf(with_unit, sizeof with_unit, "%.*ss", STR_ARG(text));
@@ -74,14 +74,14 @@ static bool parse_seconds(pawl_str text, int64_t *duration_ms) {
            clock_parse_duration((pawl_str){with_unit, (size_t)len}, duration_ms);
 }
 
-/* Levels that WORKER_LOG_LEVEL has besides ours. */
+/* Additional level names accepted in WORKER_LOG_LEVEL. */
 static pawl_str level_of_the_sources(pawl_str text) {
     if (text.len == 7 && strncasecmp(text.ptr, "warning", 7) == 0)
         return STR("warn");
     return text.len == 8 && strncasecmp(text.ptr, "critical", 8) == 0 ? STR("error") : text;
 }
 
-/* What a value of the type looks like, for the sentence that refuses one. */
+/* What a value of the type looks like, for the error message. */
 static const char *type_advice(const struct option_row *row, bool seconds) {
     switch (row->type) {
     case OPTION_INT:

@@ -1,4 +1,4 @@
-/* Secrets that are read from files. */
+/* Reading a secret from a file. */
 #include "base/options/secret.h"
 
 #include <stdio.h>

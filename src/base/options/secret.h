@@ -1,4 +1,4 @@
-/* Secrets that are read from files. */
+/* Reading a secret from a file. */
 #ifndef BASE_OPTIONS_SECRET_H
 #define BASE_OPTIONS_SECRET_H
 

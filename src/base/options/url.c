@@ -86,8 +86,8 @@ static void redact_pairs(struct buf *buf, pawl_str text) {
     }
 }
 
-/* The @ that ends the user information, or NULL. A raw / or @ inside a password belongs to it: rather too
- * much hidden than a piece of a secret shown. */
+/* The @ that ends the user information, or NULL. A raw / or @ inside a password belongs to it: better to hide
+ * too much than to show part of a secret. */
 static const char *userinfo_end(pawl_str rest) {
     const char *first = memchr(rest.ptr, '@', rest.len);
     if (first == NULL)
@@ -101,7 +101,7 @@ void url_redact(struct buf *buf, pawl_str url) {
     const char *scheme_end = url.len > 0 ? memmem(url.ptr, url.len, "://", 3) : NULL;
     const char *last = url.len > 0 ? memrchr(url.ptr, '@', url.len) : NULL;
     if (scheme_end == NULL && last != NULL && url.len > 8 && strncmp(url.ptr, "postgres", 8) == 0) {
-        /* The slashes were forgotten: what is in front of the host may be anything. */
+        /* The slashes are missing: anything may come before the host. */
         buf_append_cstr(buf, "postgres:" MASK);
         buf_append(buf, last, (size_t)(url.ptr + url.len - last));
         return;

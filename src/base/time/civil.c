@@ -31,7 +31,7 @@ struct civil civil_from_days(int64_t days) {
     int64_t shifted = days + DAYS_TO_1970_FROM_MARCH_0;
     int64_t cycle = civil_floor_div(shifted, CIVIL_CYCLE_DAYS);
     int64_t in_cycle = shifted - cycle * CIVIL_CYCLE_DAYS;
-    /* A day is taken away for every leap day passed, so that each year has 365. */
+    /* Subtracts a day for every leap day passed, so that each year has 365. */
     int64_t year = (in_cycle - in_cycle / 1460 + in_cycle / 36524 - in_cycle / 146096) / 365;
     int64_t in_year = in_cycle - (365 * year + year / 4 - year / 100);
     int month = (int)((5 * in_year + 2) / 153);

@@ -1,4 +1,4 @@
-/* Time: monotonic for durations, wall only for people. */
+/* Clocks and durations: reading, parsing and formatting them. */
 #include "base/time/clock.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* Time: monotonic for durations, wall only for people. */
+/* Clocks: monotonic time for durations and leases, wall time for display only. */
 #ifndef BASE_TIME_CLOCK_H
 #define BASE_TIME_CLOCK_H
 
@@ -10,14 +10,14 @@
 int64_t clock_boot_ms(void);
 int64_t clock_boot_us(void);
 
-/* So long from now, as pthread_cond_timedwait wants it of a condition on CLOCK_MONOTONIC; at least now. */
+/* This long from now, for pthread_cond_timedwait on CLOCK_MONOTONIC; never in the past. */
 struct timespec clock_monotonic_after(int64_t wait_ms);
 
 /* Since 1970 UTC; may jump. For display and logs, never for a decision. */
 int64_t clock_wall_ms(void);
 int64_t clock_wall_us(void);
 
-/* The id of this boot of the machine: boot-time values of another boot mean nothing. */
+/* The id of this boot of the machine; boot-time values from another boot are meaningless. */
 PAWL_MUSTCHECK pawl_status clock_boot_id(pawl_uuid *boot_id, pawl_error *err);
 
 /* 2026-01-02T03:04:05.678Z; years 0000 to 9999, anything else is clamped. Returns text. */

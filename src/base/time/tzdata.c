@@ -1,4 +1,4 @@
-/* The files of tzdata. */
+/* Reading tzdata: the bytes of one zone, and the names of all. */
 #include "base/time/tzdata.h"
 
 #include <dirent.h>
@@ -59,7 +59,7 @@ pawl_status tzdata_read(const char *dir, pawl_str name, struct buf *bytes, pawl_
         snprintf(path, sizeof(path), "%s/%.*s", dir != NULL ? dir : TZDATA_DIR_DEFAULT, STR_ARG(name));
     if (length < 0 || (size_t)length >= sizeof(path))
         return error_set(err, PAWL_INVALID, "tzdata_read", "the path of the zone's file is too long");
-    /* O_NONBLOCK: a pipe in the place of a file must not hold us up. */
+    /* O_NONBLOCK: a pipe in place of the file must not block us. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
         return error_set(err, PAWL_NOT_FOUND, "tzdata_read", "there is no time zone '%.*s' (no file %s)",

@@ -1,4 +1,4 @@
-/* Hashes of the audit. */
+/* Computing the hashes of the audit. */
 #include "domain/authority/audit.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* Hashes of the audit: one per execution, one per block of executions, each block linked to the one before,
- * and one per anchor, which names the heads of the chains and is what is kept outside of the database. */
+/* Hashes of the audit: one per execution, one per block of executions, each block linked to the previous one,
+ * and one per anchor, which covers the heads of the chains and can be kept outside the database. */
 #ifndef DOMAIN_AUTHORITY_AUDIT_H
 #define DOMAIN_AUTHORITY_AUDIT_H
 
@@ -28,8 +28,8 @@ struct audit_run {
 PAWL_MUSTCHECK pawl_status audit_run_hash(const struct audit_run *row, uint8_t hash[static SHA256_BYTES],
                                           pawl_error *err);
 
-/* What a block keeps of each row, so that a row that is gone can be told from one that was removed too early:
- * its hash and its expires_ms (8 bytes, big-endian). */
+/* What a block keeps of each row, so that expired rows can be told from rows that were removed too early: its
+ * hash and its expires_ms (8 bytes, big-endian). */
 enum { AUDIT_ENTRY_BYTES = SHA256_BYTES + 8 };
 void audit_entry_append(struct buf *entries, const uint8_t hash[static SHA256_BYTES], int64_t expires_ms);
 int64_t audit_entry_expires_ms(pawl_str entries, size_t place);

@@ -1,4 +1,4 @@
-/* A circuit breaker. */
+/* The circuit breaker's state machine. */
 #include "domain/failure/breaker.h"
 
 #include "domain/failure/retry.h"

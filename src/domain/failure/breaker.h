@@ -1,4 +1,4 @@
-/* A circuit breaker: what fails again and again is left alone for a while. */
+/* A circuit breaker: after repeated failures, calls are suspended for a while. */
 #ifndef DOMAIN_FAILURE_BREAKER_H
 #define DOMAIN_FAILURE_BREAKER_H
 
@@ -10,14 +10,14 @@ enum { BREAKER_FAILURES = 5, BREAKER_WAIT_MS = 5000, BREAKER_WAIT_MS_MAX = 60000
 struct breaker {
     int failures;          /* in a row */
     int64_t open_until_ms; /* 0 = closed */
-    bool trying;           /* one call is on its way to see whether things are better */
+    bool trying;           /* one trial call is in progress */
 };
 
-/* Whether a call may be made now; when not, *wait_ms says for how long it is of no use. A call that is
- * allowed must be followed by breaker_report. */
+/* Whether a call may be made now; if not, *wait_ms says how long to wait. An allowed call must be followed by
+ * breaker_report. */
 bool breaker_allows(struct breaker *breaker, int64_t now_ms, int64_t *wait_ms);
 
-/* What became of it. random spreads the next trials of many instances. */
+/* The outcome of an allowed call. random spreads the next trials of many instances. */
 void breaker_report(struct breaker *breaker, bool ok, int64_t now_ms, uint64_t random);
 
 #endif

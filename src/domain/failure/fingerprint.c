@@ -1,4 +1,4 @@
-/* Errors of one cause share a fingerprint. */
+/* Computing fingerprints: the pattern of an error text, and its hash. */
 #include "domain/failure/fingerprint.h"
 
 #include <inttypes.h>
@@ -18,7 +18,7 @@ struct output {
     bool full;
 };
 
-/* A piece that does not fit ends the pattern: half a <uuid> would be a pattern of its own. */
+/* A piece that does not fit ends the pattern: half a <uuid> would be a different pattern. */
 static void put(struct output *out, const char *piece, size_t len) {
     if (out->full || len > FINGERPRINT_TEXT_BYTES - 1 - out->len) {
         out->full = true;

@@ -1,4 +1,4 @@
-/* Errors of one cause share a fingerprint, whatever ids and numbers are in their texts. */
+/* Fingerprints: errors with the same cause share one, whatever ids and numbers are in their texts. */
 #ifndef DOMAIN_FAILURE_FINGERPRINT_H
 #define DOMAIN_FAILURE_FINGERPRINT_H
 

@@ -1,4 +1,4 @@
-/* When a failed attempt is tried again. */
+/* Computing the delay before a retry. */
 #include "domain/failure/retry.h"
 
 #include "base/limits.h"

@@ -1,4 +1,4 @@
-/* When a failed attempt is tried again: exponential backoff with jitter. */
+/* The delay before a retry: exponential backoff with jitter. */
 #ifndef DOMAIN_FAILURE_RETRY_H
 #define DOMAIN_FAILURE_RETRY_H
 
@@ -17,7 +17,7 @@ struct retry_policy retry_policy_default(void);
  * 32, 60 s. */
 int64_t retry_delay_ms(const struct retry_policy *policy, int attempt);
 
-/* 50 to 100 % of delay_ms, chosen evenly by a random number of the caller's. */
+/* 50 to 100 % of delay_ms, chosen uniformly from a random number that the caller supplies. */
 int64_t retry_jitter_ms(int64_t delay_ms, uint64_t random);
 
 /* Both: how long to wait after a failed attempt. */

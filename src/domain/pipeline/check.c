@@ -1,5 +1,5 @@
-/* Checks a pipeline when work is enqueued: parameters, environment, tools, arguments that are known already.
- */
+/* Checks a pipeline when work is enqueued: parameters, environment, tools, and arguments that are already
+ * known. */
 #include <string.h>
 
 #include "base/error.h"
@@ -21,7 +21,7 @@ static bool is_allowed(const struct pipeline_world *world, pawl_str name) {
     return false;
 }
 
-/* What pipeline_run tells of itself; none: the whole of it. */
+/* The members of `run`; none: all of it. */
 static bool is_run_name(pawl_str name) {
     return str_absent(name) || str_equal_cstr(name, "id") || str_equal_cstr(name, "task") ||
            str_equal_cstr(name, "attempt") || str_equal_cstr(name, "instant_ms");
@@ -56,15 +56,15 @@ static void check_template(struct checker *checker, const struct tree *value) {
         checker->in.status = template_walk(value, check_use, checker, checker->in.err);
 }
 
-/* Whether what the document just walked refers to nothing but these roots, parameters and the environment. */
+/* Whether the document just walked refers only to these roots, parameters and the environment. */
 static bool is_known(const struct checker *checker, unsigned more) {
     unsigned known = (checker->world->params_later ? 0 : TEMPLATE_PARAMS) |
                      (checker->world->env_values != NULL ? TEMPLATE_ENV : 0) | more;
     return (checker->roots & ~known) == 0;
 }
 
-/* *items: the list, when it is known. A step with a condition may be left out exactly because there is none.
- */
+/* *items: the list, if it is known. A step with a condition may be skipped precisely because there is no
+ * list. */
 static void check_foreach(struct checker *checker, const struct pipeline_step *step,
                           const struct tree **items) {
     struct template_scope scope = {.params = checker->world->params, .env = checker->world->env_values};
@@ -104,7 +104,7 @@ static pawl_status check_filled(struct checker *checker, const struct pipeline_s
     return in->status;
 }
 
-/* Arguments that refer to nothing but parameters, the environment and a list that is known are known now. */
+/* Arguments that refer only to parameters, the environment and a known list are already known. */
 static void check_arguments(struct checker *checker, const struct pipeline_step *step,
                             const struct tree *items, const struct schema *schema) {
     unsigned each = items != NULL ? TEMPLATE_ITEM | TEMPLATE_INDEX : 0;

@@ -1,4 +1,4 @@
-/* Conditions: the small language of a step's `if`. */
+/* Conditions: parsing and evaluating a step's `if`. */
 #include "domain/pipeline/condition.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "domain/pipeline/reference.h"
 
-/* Reads and answers in one pass. Without a scope it only reads. */
+/* Parses and evaluates in one pass. Without a scope it only parses. */
 struct reader {
     struct arena *arena;
     pawl_str text;
@@ -71,7 +71,7 @@ static void skip_blanks(struct reader *reader) {
         reader->at++;
 }
 
-/* A word ends where no name goes on; a sign anywhere. */
+/* A word ends where a name cannot continue; an operator may end anywhere. */
 static bool take(struct reader *reader, const char *word) {
     skip_blanks(reader);
     size_t length = strlen(word);
@@ -264,7 +264,7 @@ static const struct tree *read_any(struct reader *reader) {
     return value;
 }
 
-/* "${…}" around the whole is what people write; it means the same. */
+/* People also write "${…}" around the whole condition; it means the same. */
 static pawl_str unwrap(pawl_str text) {
     text = str_trim(text);
     if (str_starts_with(text, STR("${")) && text.ptr[text.len - 1] == '}')

@@ -1,4 +1,4 @@
-/* Finds what the steps of a pipeline wait for, refuses circles, and sorts them. */
+/* Finds what the steps of a pipeline wait for, refuses cycles, and sorts them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 enum wait { WAIT_NOT = 0, WAIT_END = 1, WAIT_SUCCESS = 2 };
 
-/* One step whose needs are collected; or, with step NULL, the pipeline's output. */
+/* The step whose needs are being collected; with step NULL, the pipeline's output. */
 struct linker {
     struct tree_reader *in;
     const struct pipeline *pipeline;
@@ -106,7 +106,7 @@ static void link_step(struct linker *linker) {
     in->step = (pawl_str){NULL, 0};
 }
 
-/* Where a walk through the steps is: not reached yet, on the way, done. */
+/* The state of a step during the walk: not reached, in progress, done. */
 enum mark { UNSEEN, OPEN, CLOSED };
 
 struct sorter {
@@ -132,7 +132,7 @@ static void report_circle(const struct sorter *sorter, size_t again, struct tree
                STR_ARG(steps[again].id));
 }
 
-/* Depth first, without recursion: up to 256 steps may be in one row. */
+/* Depth first, without recursion: a chain may have up to 256 steps. */
 static void sort_from(struct sorter *sorter, size_t start, struct tree_reader *in) {
     sorter->way[0] = start;
     sorter->next[0] = 0;

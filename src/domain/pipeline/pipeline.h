@@ -1,4 +1,4 @@
-/* Pipelines: a document of steps that call tools, what is wrong with it, and which step may run now. */
+/* Pipelines: reading and checking a document of steps that call tools, and deciding which step may run. */
 #ifndef DOMAIN_PIPELINE_PIPELINE_H
 #define DOMAIN_PIPELINE_PIPELINE_H
 
@@ -10,7 +10,7 @@
 /* A step that another waits for. */
 struct pipeline_need {
     size_t step;
-    bool must_succeed; /* false: it only has to end, because what is used of it may be missing */
+    bool must_succeed; /* false: it only has to end, because its output is optional */
 };
 
 /* One step. Everything lives in the pipeline's arena. */
@@ -19,9 +19,9 @@ struct pipeline_step {
     pawl_str uses;              /* the tool */
     const struct tree *with;    /* arguments with templates; an object; never NULL */
     const struct tree *foreach; /* an array or a template that gives one; NULL = runs once */
-    int foreach_parallel;       /* how many items at a time; 0 = no bound of its own */
+    int foreach_parallel;       /* how many items at a time; 0 = no limit */
     pawl_str condition;         /* `if`; absent = none */
-    bool condition_on_status;   /* the condition looks at status: it decides alone whether the step runs */
+    bool condition_on_status;   /* the condition refers to status: it alone decides whether the step runs */
     int64_t timeout_ms;
     int attempts; /* of the step within one attempt of the job; 1 = no retry */
     struct retry_policy backoff;
@@ -46,37 +46,37 @@ enum pipeline_format { PIPELINE_JSON = 1, PIPELINE_YAML = 2 };
  * conditions. PAWL_INVALID says "line 7, column 5: step 'b': …". The pipeline lives as long as the arena. */
 PAWL_MUSTCHECK pawl_status pipeline_parse(struct arena *arena, pawl_str text, enum pipeline_format format,
                                           const struct pipeline **pipeline, pawl_error *err);
-/* The same for a document that is a tree already. */
+/* The same for a document that is already a tree. */
 PAWL_MUSTCHECK pawl_status pipeline_read(struct arena *arena, const struct tree *document,
                                          const struct pipeline **pipeline, pawl_error *err);
 
 struct schema;
 
-/* What only the caller knows when work is enqueued. */
+/* Information for the check that only the caller has. */
 struct pipeline_world {
     const struct tree *params; /* an object; NULL = {} */
-    bool params_later;         /* not known yet: what depends on them is not checked */
+    bool params_later;         /* not known yet: nothing that depends on them is checked */
     const char *const *env;    /* names that ${env.NAME} may use */
     size_t env_count;
-    bool env_any;                  /* only the worker knows which these are */
-    const struct tree *env_values; /* NAME → string, for arguments that are known already; may be NULL */
+    bool env_any;                  /* only the worker knows the names */
+    const struct tree *env_values; /* NAME → string, for arguments that are already known; may be NULL */
     /* Whether a tool exists, and the schema of its arguments (NULL = none). PAWL_NOT_FOUND = no such tool. */
     pawl_status (*tool)(void *self, pawl_str uses, const struct schema **arguments, pawl_error *err);
-    /* Arguments of a step that are known already and fit the schema: PAWL_INVALID when they can never work.
-     * May be NULL. */
+    /* Checks arguments that are already known and fit the schema: PAWL_INVALID if they can never work. May be
+     * NULL. */
     pawl_status (*arguments)(void *self, pawl_str uses, const struct tree *arguments, pawl_error *err);
     void *self;
 };
 
 /* Checks a pipeline at enqueue: parameters against their schema, parameter paths that must exist, names of
- * the environment, tools, and the arguments that are known already against the tool's schema. */
+ * the environment, tools, and the arguments that are already known against the tool's schema. */
 PAWL_MUSTCHECK pawl_status pipeline_check(const struct pipeline *pipeline, const struct pipeline_world *world,
                                           pawl_error *err);
 
 /* The tools used, each once, in order of first use. Returns how many; tools may be NULL to count. */
 size_t pipeline_tools(const struct pipeline *pipeline, pawl_str *tools, size_t count);
 
-/* What is known of a step, or of one item of a foreach. */
+/* The recorded result of a step, or of one item of a foreach. */
 enum step_state { STEP_WAITING, STEP_RUNNING, STEP_SUCCEEDED, STEP_FAILED, STEP_SKIPPED };
 
 struct step_record {
@@ -87,7 +87,7 @@ struct step_record {
     pawl_str error;            /* FAILED */
 };
 
-/* One thing to start now. */
+/* A step, or an item of a foreach, to start now. */
 struct step_ready {
     size_t step;
     size_t item;
@@ -108,8 +108,8 @@ struct pipeline_plan {
 
 /*
  * Decides from the recorded results alone: the same records give the same plan, so a retried job resumes
- * where it was. Records of a step that has to run again are left out by the caller. A step whose arguments or
- * foreach cannot be filled counts as failed, with the reason. context gives params, env and run.
+ * where it was. The caller leaves out records of steps that have to run again. A step whose arguments or
+ * foreach cannot be filled counts as failed, with the reason. context provides params, env and run.
  */
 PAWL_MUSTCHECK pawl_status pipeline_plan(struct arena *arena, const struct pipeline *pipeline,
                                          const struct template_scope *context,

@@ -7,7 +7,7 @@
 #include "domain/pipeline/condition.h"
 #include "domain/pipeline/int.h"
 
-/* A plan in the making. */
+/* A plan under construction. */
 struct planner {
     struct arena *arena;
     const struct pipeline *pipeline;
@@ -54,7 +54,7 @@ static pawl_status succeed(struct planner *planner, size_t step, const struct tr
     return PAWL_OK;
 }
 
-/* What the next steps see of those before them. */
+/* Makes a step's result visible to later steps. */
 static pawl_status update_scope(struct planner *planner, size_t step) {
     struct tree *name =
         tree_scalar(planner->arena, TREE_STRING, str_from(step_state_name(planner->states[step])));
@@ -84,7 +84,7 @@ static pawl_status add_ready(struct planner *planner, struct step_ready ready) {
     return PAWL_OK;
 }
 
-/* Fills arguments; what cannot be filled makes the step fail, it is not our failure. *failed says so. */
+/* Fills arguments; if that is impossible, the step fails, not the call. *failed says so. */
 static pawl_status prepare(struct planner *planner, size_t step, size_t item, bool *failed) {
     pawl_error reason;
     struct step_ready ready = {.step = step, .item = item};
@@ -117,7 +117,7 @@ static pawl_status plan_single(struct planner *planner, size_t step) {
     return prepare(planner, step, 0, &failed);
 }
 
-/* The items of a foreach; NULL with the step failed when it gives none. */
+/* The items of a foreach; NULL, with the step failed, if it is not a list. */
 static pawl_status find_items(struct planner *planner, size_t step, const struct tree **items) {
     pawl_error reason;
     const struct tree *found = NULL;
@@ -136,7 +136,7 @@ static pawl_status find_items(struct planner *planner, size_t step, const struct
     return PAWL_OK;
 }
 
-/* Starts items that have not been started, as many as may run beside those that do. */
+/* Starts more items, as many as may run together with those already running. */
 static pawl_status start_items(struct planner *planner, size_t step, const struct tree *items,
                                const struct step_record *const *found, size_t running) {
     int parallel = planner->pipeline->steps[step].foreach_parallel;
@@ -202,7 +202,8 @@ static pawl_status plan_foreach(struct planner *planner, size_t step) {
     if (failure != NULL && running == 0)
         return fail_by_record(planner, failure);
     if (failure != NULL)
-        return decide(planner, step, STEP_RUNNING, NULL); /* nothing new is started; what runs may end */
+        return decide(planner, step, STEP_RUNNING,
+                      NULL); /* nothing new is started; running items may finish */
     return start_items(planner, step, items, found, running);
 }
 
@@ -211,7 +212,7 @@ static pawl_status choose(struct planner *planner, size_t index, bool *runs) {
     const struct pipeline_step *step = &planner->pipeline->steps[index];
     *runs = true;
     if (has_records(planner, index))
-        return PAWL_OK; /* it was chosen before: a condition is asked once */
+        return PAWL_OK; /* it was chosen before: a condition is evaluated once */
     for (size_t i = 0; i < step->needs_count && !step->condition_on_status; i++) {
         const struct pipeline_need *need = &step->needs[i];
         enum step_state state = planner->states[need->step];

@@ -1,4 +1,4 @@
-/* Paths such as steps.fetch.body[0]. */
+/* Parsing and following paths such as steps.fetch.body[0]. */
 #include "domain/pipeline/reference.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Paths such as steps.fetch.body[0]: reading them and following them; for templates and conditions. */
+/* Parsing and following paths such as steps.fetch.body[0], for templates and conditions. */
 #ifndef DOMAIN_PIPELINE_REFERENCE_H
 #define DOMAIN_PIPELINE_REFERENCE_H
 
@@ -24,7 +24,7 @@ const struct tree *reference_follow(const struct reference *reference, const str
  * NULL with *wrong set, or NULL alone when there is no memory. */
 const struct tree *reference_literal(struct arena *arena, pawl_str text, size_t *at, const char **wrong);
 
-/* What a reference means to those who collect them. */
+/* Converts a path to a use, for callers that collect references. */
 struct template_use reference_use(const struct reference *reference, const struct tree *place, bool optional);
 
 bool reference_is_name_char(char c);

@@ -1,4 +1,4 @@
-/* Templates in documents. */
+/* Filling templates in documents, and finding the paths they use. */
 #include "domain/pipeline/template.h"
 
 #include <string.h>
@@ -206,7 +206,7 @@ static pawl_status fill(struct arena *arena, const struct tree *value, const str
     return PAWL_OK;
 }
 
-/* What is inserted many times may make a document too large to store. */
+/* Inserting a value many times may make a document too large to store. */
 static pawl_status check_size(const struct tree *value, pawl_error *err) {
     if (value->depth > PAWL_JSON_DEPTH_MAX)
         return tree_fault(value, "template", err, "the filled document is nested more than %d levels deep",

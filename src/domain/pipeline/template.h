@@ -5,23 +5,22 @@
 #include "base/json/tree.h"
 #include "pawl.h"
 
-/* What templates and conditions can see. Each is an object, or NULL for an empty one, but item and index,
- * which exist only inside a foreach. docs/pipelines.md has the language. */
+/* What templates and conditions can refer to. Each is an object, or NULL for an empty one, except item and
+ * index, which exist only inside a foreach. docs/pipelines.md has the language. */
 struct template_scope {
     const struct tree *params;
     const struct tree *steps;  /* id → output of a step that succeeded */
     const struct tree *status; /* id → "succeeded", "failed", "skipped": for conditions */
     const struct tree *env;    /* only allowed names */
-    const struct tree *run;    /* what the caller says of this run: id, attempt, … */
+    const struct tree *run;    /* what the caller provides about this run: id, attempt, … */
     const struct tree *item, *index;
 };
 
 /*
  * A copy of value with every template replaced. "${path}" alone becomes the value itself, of any kind; inside
  * text, a string, number, true or false becomes part of the text, anything else is refused. $${ is a plain
- * ${.
- * "${path ?? literal}" is the literal when the path does not exist or is null. What is inserted is never
- * looked at again. PAWL_INVALID: the place and the path that does not exist.
+ * ${. "${path ?? literal}" is the literal when the path does not exist or is null. Inserted values are never
+ * expanded again. PAWL_INVALID names the location and the path that does not exist.
  */
 PAWL_MUSTCHECK pawl_status template_fill(struct arena *arena, const struct tree *value,
                                          const struct template_scope *scope, const struct tree **filled,
@@ -44,7 +43,7 @@ struct template_use {
     pawl_str name; /* the first segment after the root; absent for the root alone */
     pawl_str path; /* all of it, as it is written */
     bool optional; /* it has a ?? or is in a condition: it may be missing */
-    bool alone;    /* it is the whole text, or in a condition: any kind of value will do */
+    bool alone;    /* it is the whole text, or in a condition: any type of value is allowed */
     const struct tree *place;
 };
 
@@ -54,8 +53,8 @@ typedef pawl_status (*template_visit)(void *self, const struct template_use *use
 PAWL_MUSTCHECK pawl_status template_walk(const struct tree *value, template_visit visit, void *self,
                                          pawl_error *err);
 
-/* Whether a value that is known may be inserted at this use (NULL: it does not exist). PAWL_INVALID: the
- * place, and why not. where: "in the parameters". */
+/* Whether a known value may be inserted at this use (NULL: it does not exist). PAWL_INVALID names the
+ * location, and why not. where: "in the parameters". */
 PAWL_MUSTCHECK pawl_status template_fits(const struct template_use *use, const struct tree *value,
                                          const char *where, pawl_error *err);
 

@@ -1,4 +1,4 @@
-/* The document of a run. */
+/* Reading and checking the document of a run. */
 #include "domain/run/doc.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* The document of a run: how it is split, what fetches a page, where items go, what consolidates. */
+/* The document of a run: how it is split, how pages are fetched, where items are stored, how it is
+ * consolidated. */
 #ifndef DOMAIN_RUN_DOC_H
 #define DOMAIN_RUN_DOC_H
 
@@ -8,7 +9,7 @@
 #include "domain/run/rate.h"
 #include "pawl.h"
 
-/* Who splits the run. */
+/* How the run is split. */
 enum run_planner { RUN_PLAN_LIST = 1, RUN_PLAN_RANGE, RUN_PLAN_DATES, RUN_PLAN_TOOL };
 
 /* What to do when some partitions failed and none is open. */
@@ -21,7 +22,7 @@ enum run_consolidate {
     RUN_CONSOLIDATE_RUN
 };
 
-/* A call of a tool; with is an object with templates, NULL = everything that is known, as it is. */
+/* A tool call; `with` is an object with templates, NULL = pass everything that is known. */
 struct run_call {
     pawl_str uses;
     const struct tree *with;
@@ -31,9 +32,9 @@ struct run_call {
 /* Texts and trees live in the arena it was read into. */
 struct run_doc {
     pawl_str name;
-    pawl_str key;              /* a run of this key exists once for ever; absent = a fresh one each time */
+    pawl_str key;              /* only one run ever has this key; absent = a new run each time */
     const struct tree *params; /* an object, never NULL */
-    enum run_planner planner;  /* 0 = the document has no partitions any more: of a run that started */
+    enum run_planner planner;  /* 0 = the document of a started run, without its partitions */
     const struct tree *plan;
     struct run_call plan_call; /* RUN_PLAN_TOOL */
     struct run_call fetch;     /* uses absent: by sql */
@@ -60,17 +61,18 @@ enum {
     RUN_PAGE_TIMEOUT_MS_MAX = 3600000
 };
 
-/* Reads and checks a document. PAWL_INVALID: the place and the reason. yaml: as pipelines have it. */
+/* Reads and checks a document. PAWL_INVALID names the location and the reason. yaml: the same subset as for
+ * pipelines. */
 PAWL_MUSTCHECK pawl_status run_doc_parse(struct arena *arena, pawl_str text, bool yaml, struct run_doc *doc,
                                          pawl_error *err);
 PAWL_MUSTCHECK pawl_status run_doc_read(struct arena *arena, const struct tree *document, struct run_doc *doc,
                                         pawl_error *err);
 
-/* The partitions, unless a tool makes them (PAWL_CONFLICT then). */
+/* The partitions; PAWL_CONFLICT if a tool plans them. */
 PAWL_MUSTCHECK pawl_status run_doc_plan(struct arena *arena, const struct run_doc *doc,
                                         struct run_parts *parts, pawl_error *err);
 
-/* The document as a run keeps it: JSON without key, params and partitions, which the run has anyway. */
+/* The document as a run keeps it: JSON without key, params and partitions, which are stored with the run. */
 PAWL_MUSTCHECK pawl_status run_doc_spec(struct arena *arena, const struct run_doc *doc, pawl_str *json,
                                         pawl_error *err);
 

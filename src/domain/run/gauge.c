@@ -1,4 +1,4 @@
-/* How far a run is. */
+/* Computing the progress of a run. */
 #include "domain/run/gauge.h"
 
 #include <string.h>

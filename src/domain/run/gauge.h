@@ -1,4 +1,4 @@
-/* How far a run is: share done, items per second, time left, and a bar that shows it. */
+/* The progress of a run: share done, items per second, time left, and a progress bar. */
 #ifndef DOMAIN_RUN_GAUGE_H
 #define DOMAIN_RUN_GAUGE_H
 
@@ -7,17 +7,17 @@
 struct run_gauge_in {
     int64_t parts, parts_ended; /* ended: finished or failed for good */
     int64_t items;              /* stored so far */
-    int64_t items_total;        /* what the source said there is; -1 = it did not for every partition */
+    int64_t items_total;        /* total according to the source; -1 = unknown for some partition */
     int64_t elapsed_ms;         /* since the run started */
-    int64_t recent_items;       /* what came in during recent_ms; recent_ms 0 = not known */
+    int64_t recent_items;       /* items during recent_ms; recent_ms 0 = unknown */
     int64_t recent_ms;
     bool ended; /* nothing is left to do */
 };
 
 struct run_gauge {
     int permille;      /* 0 … 1000 */
-    int64_t per_1000s; /* items per 1,000 seconds, of the recent time when it is known */
-    int64_t eta_ms;    /* -1 = cannot be said */
+    int64_t per_1000s; /* items per 1,000 seconds, recently if that is known */
+    int64_t eta_ms;    /* -1 = unknown */
 };
 
 struct run_gauge run_gauge(const struct run_gauge_in *in);

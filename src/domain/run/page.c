@@ -1,4 +1,4 @@
-/* What a handler says of a page. */
+/* Reading a handler's answer for a page. */
 #include "domain/run/page.h"
 
 #include "base/error.h"
@@ -20,7 +20,7 @@ static pawl_status look(struct arena *arena, const struct tree *answer, pawl_str
     return template_resolve(str_from(full), &scope, value, err);
 }
 
-/* MCP tools put what they have to say into "structured", or as text. */
+/* MCP tools return their result in "structured", or as text. */
 static const struct tree *unwrap(struct arena *arena, const struct tree *answer) {
     const struct tree *structured = tree_get_cstr(answer, "structured");
     const struct tree *text = tree_get_cstr(answer, "text"), *inner = NULL;
@@ -85,7 +85,7 @@ static pawl_status read_items(struct arena *arena, const struct tree *answer, co
     return status;
 }
 
-/* What the answer says of the end: 1 yes, 0 no, -1 nothing. */
+/* Whether the answer says that this is the end: 1 yes, 0 no, -1 it does not say. */
 static pawl_status read_end(struct arena *arena, const struct tree *answer, const struct run_page_ask *ask,
                             int *said, pawl_error *err) {
     const struct tree *end = NULL;
@@ -164,7 +164,7 @@ static pawl_status go_by_offset(const struct tree *next, int said, const struct 
     return PAWL_OK;
 }
 
-/* Seconds, or a text such as "30s". A handler that was sent away says only this. */
+/* Seconds, or a text such as "30s". A handler whose source asked it to wait returns only this. */
 static pawl_status read_retry_after(struct arena *arena, const struct tree *answer,
                                     const struct run_page_ask *ask, struct run_page *page, pawl_error *err) {
     const struct tree *items = NULL;

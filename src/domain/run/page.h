@@ -1,4 +1,4 @@
-/* What a handler says of a page: its items, how it goes on, whether that was the end; and what is wrong with
+/* A handler's answer for a page: its items, how to continue, whether it was the last; and what is wrong with
  * it. */
 #ifndef DOMAIN_RUN_PAGE_H
 #define DOMAIN_RUN_PAGE_H
@@ -9,7 +9,7 @@
 /* How a partition moves forward. */
 enum run_paging { RUN_BY_CURSOR = 1, RUN_BY_OFFSET };
 
-/* Who says that a partition is finished. */
+/* How the end of a partition is recognised. */
 enum run_end_rule {
     RUN_END_SAID = 1, /* the handler: "end": true, or "next": null */
     RUN_END_SHORT     /* a page with fewer items than asked for */
@@ -20,7 +20,7 @@ struct run_page_map {
     pawl_str items, key, next, end, total;
 };
 
-/* What was asked for. */
+/* The request. */
 struct run_page_ask {
     enum run_paging paging;
     enum run_end_rule end_rule;
@@ -36,17 +36,17 @@ struct run_page_item {
 };
 
 struct run_page {
-    struct run_page_item *items; /* as they came; a key may come twice */
+    struct run_page_item *items; /* in their original order; a key may occur twice */
     size_t count;
     bool end;
     pawl_str cursor;        /* RUN_BY_CURSOR: JSON of the next page's cursor; absent at the end */
-    int64_t total;          /* items of the partition, as the source says; -1 = it does not */
-    int64_t retry_after_ms; /* "retry_after": the source wants no question before; -1 = it did not say */
-    bool throttled;         /* that is all it said: there are no items, ask for the same page later */
+    int64_t total;          /* total items of the partition according to the source; -1 = unknown */
+    int64_t retry_after_ms; /* "retry_after": the source wants no request before then; -1 = not given */
+    bool throttled;         /* there is nothing else in the answer: ask for the same page later */
 };
 
-/* Reads what the handler answered. PAWL_INVALID: what is wrong, so that the author can find it: items without
- * keys, more items than asked for, a cursor that does not change, nothing said of how it goes on. */
+/* Reads the handler's answer. PAWL_INVALID explains what is wrong: items without keys, more items than
+ * requested, a cursor that does not change, no way to continue. */
 PAWL_MUSTCHECK pawl_status run_page_read(struct arena *arena, const struct tree *answer,
                                          const struct run_page_ask *ask, struct run_page *page,
                                          pawl_error *err);

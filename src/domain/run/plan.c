@@ -1,4 +1,4 @@
-/* How a run is split. */
+/* Splitting a run into partitions. */
 #include "domain/run/plan.h"
 
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static pawl_status read_part(struct arena *arena, const struct tree *entry, stru
     return part->value != NULL ? PAWL_OK : error_no_memory(err, "run");
 }
 
-/* Where a partition begins and ends, for those that say so. */
+/* The bounds of a partition, if it has any. */
 struct span {
     const struct run_part *part;
     const struct tree *from, *to, *place;
@@ -80,7 +80,7 @@ static pawl_status read_span(const struct run_part *part, const struct tree *pla
     return PAWL_OK;
 }
 
-/* No item may belong to two partitions: it would be stored twice, in an undefined order. */
+/* An item in two partitions would be stored twice, in an undefined order. */
 static pawl_status check_overlap(struct arena *arena, const struct run_part *parts, size_t count,
                                  pawl_error *err) {
     struct span *spans = arena_array(arena, count, sizeof(*spans));

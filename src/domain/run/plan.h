@@ -1,14 +1,14 @@
-/* How a run is split: a list of partitions, or ranges of numbers or days cut into parts. */
+/* Splitting a run: a list of partitions, or a range of numbers or days cut into parts. */
 #ifndef DOMAIN_RUN_PLAN_H
 #define DOMAIN_RUN_PLAN_H
 
 #include "base/json/tree.h"
 #include "pawl.h"
 
-/* One partition: worked page by page, apart from all others. */
+/* One partition: read page by page, independently of the others. */
 struct run_part {
     pawl_str id;              /* 1 … PAWL_PARTITION_NAME_BYTES_MAX bytes, once in a run */
-    const struct tree *value; /* an object: its id and what else is known of it (from, to, …) */
+    const struct tree *value; /* an object: its id and other members (from, to, …) */
     bool bounded;             /* its edges are whole numbers or days: low included, high not */
     int64_t low, high;        /* days are counted from 1970-01-01 */
 };
@@ -19,8 +19,8 @@ struct run_parts {
 };
 
 /*
- * Each reads one kind of plan. PAWL_INVALID says the place and the reason. What the plans look like is in
- * docs/running-runs.md:
+ * Each reads one kind of plan. PAWL_INVALID names the location and the reason. docs/running-runs.md
+ * describes the plans:
  *   list   ["a", {"id": "b", "from": 0, "to": 100}, …]
  *   range  {"from": 0, "to": 1000, "parts": 8} or {…, "step": 125}; to is not part of the range
  *   dates  {"from": "2026-01-01", "to": "2027-01-01", "every": "month"} or {…, "parts": 12}

@@ -1,7 +1,7 @@
-/* How fast a run may ask its source. */
+/* Limiting the rate of requests to a run's source. */
 #include "domain/run/rate.h"
 
-enum { BUSY_MS = 20 /* all places taken: ask again soon */ };
+enum { BUSY_MS = 20 /* all slots are taken: ask again soon */ };
 
 void run_rate_init(struct run_rate *rate, const struct run_rate_policy *policy) {
     *rate = (struct run_rate){.policy = *policy, .share = RUN_RATE_FULL};
@@ -15,7 +15,7 @@ int run_rate_concurrency(const struct run_rate *rate) {
     return most > 0 ? (int)most : 1;
 }
 
-/* Time between two requests at the present share. */
+/* Time between two requests at the current share. */
 static int64_t interval_us(const struct run_rate *rate) {
     if (rate->policy.rate == 0)
         return 0;

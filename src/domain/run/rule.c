@@ -1,4 +1,4 @@
-/* The rules of runs that are pure. */
+/* Pure rules of runs: endless loops, and what follows the last partition. */
 #include "domain/run/rule.h"
 
 #include <inttypes.h>

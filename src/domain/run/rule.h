@@ -1,11 +1,11 @@
-/* The rules of runs that are pure: whether there is more, what is an endless loop, what follows the last
- * partition (docs/runs.md). */
+/* Pure rules of runs: whether there is more, what is an endless loop, what follows the last partition
+ * (docs/runs.md). */
 #ifndef DOMAIN_RUN_RULE_H
 #define DOMAIN_RUN_RULE_H
 
 #include "pawl.h"
 
-/* One page as it came from its handler. */
+/* A page as returned by its handler. */
 struct runrule_page {
     int64_t page;       /* its number */
     int64_t offset;     /* where it began */
@@ -19,12 +19,12 @@ struct runrule_page {
 
 bool runrule_more(const struct runrule_page *page);
 
-/* Why following it would never end; 0 when it would. */
+/* Why continuing would never end; 0 if it would. */
 enum runrule_loop { LOOP_NONE = 0, LOOP_CURSOR, LOOP_EMPTY, LOOP_PAGES };
 enum runrule_loop runrule_loops(const struct runrule_page *page);
 
 enum { RUNRULE_TEXT_BYTES = 256 };
-/* The sentence for a loop, written into text, which is returned. */
+/* Writes the error message for a loop into text, and returns it. */
 const char *runrule_loop_text(const struct runrule_page *page, char text[static RUNRULE_TEXT_BYTES]);
 
 /* What follows when a partition has ended. */

@@ -20,7 +20,7 @@ bool judge_min_items(struct check *check, const struct schema_rule *rule, const 
                        (long long)rule->number, frame->value->count);
 }
 
-/* Some order in which equal values are equal. */
+/* Any order in which equal values compare as equal. */
 static int compare_values(const struct tree *a, const struct tree *b) {
     if (a->kind != b->kind)
         return a->kind < b->kind ? -1 : 1;
@@ -63,7 +63,7 @@ bool judge_unique_items(struct check *check, const struct schema_rule *rule, con
     return valid || check_fault(check, rule, frame, "its items must differ, but two are equal");
 }
 
-/* Applies one schema to the items from the first-th on. */
+/* Applies one schema to the items from `first` on. */
 static bool check_items(struct check *check, const struct schema_node *node, const struct frame *frame,
                         size_t first) {
     for (size_t i = first; i < frame->value->count; i++) {

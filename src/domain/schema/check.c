@@ -54,7 +54,7 @@ static void write_path(struct buf *buf, const struct path *path) {
 
 bool check_fault(struct check *check, const struct schema_rule *rule, const struct frame *frame,
                  const char *fmt, ...) {
-    /* Of several alternatives, the one that came deepest into the value explains most. */
+    /* Of several alternatives, the one that got deepest into the value explains most. */
     if (!check->explain || check->status != PAWL_OK || (check->found && check->fault_depth >= frame->depth))
         return false;
     char reason[256];
@@ -197,7 +197,7 @@ pawl_status schema_validate(const struct schema *schema, const struct tree *valu
         return PAWL_OK;
     if (check.status != PAWL_OK)
         return check.status;
-    /* Describing faults costs: only a value that has one is looked at a second time. */
+    /* Describing errors is expensive: only an invalid value is checked a second time, with descriptions. */
     struct check again = {.schema = schema, .err = check.err, .explain = true};
     (void)run(&again, value);
     if (again.status != PAWL_OK)

@@ -117,7 +117,7 @@ static pawl_status add_anchor(struct compile *compile, const struct schema_node 
     return PAWL_OK;
 }
 
-/* In draft-07 nothing beside $ref counts, not even $id. */
+/* In draft-07 everything next to $ref is ignored, even $id. */
 static bool only_reference(const struct schema_resource *resource, const struct tree *tree) {
     const struct tree *reference = tree_get_cstr(tree, "$ref");
     return resource->draft == SCHEMA_DRAFT7 && reference != NULL && reference->kind == TREE_STRING;
@@ -136,7 +136,7 @@ static pawl_status read_id(struct compile *compile, struct schema_node *node) {
     struct schema_resource *resource = NULL;
     pawl_str uri = uri_resolve(compile->schema->arena, outer->uri, id->text);
     if (node->tree == outer->root) {
-        /* The document's own address: it is known by that one, too. */
+        /* The document is also known by its own address. */
         ((struct schema_resource *)outer)->uri = uri_without_fragment(uri);
         return uri.ptr == NULL ? error_no_memory(compile->err, "schema_compile") : PAWL_OK;
     }

@@ -1,4 +1,4 @@
-/* A compilation under way; for schema_compile.c, schema_shape.c and schema_reference.c. */
+/* The state of a schema compilation, shared by compile.c, shape.c and reference.c. */
 #ifndef DOMAIN_SCHEMA_COMPILE_H
 #define DOMAIN_SCHEMA_COMPILE_H
 
@@ -27,12 +27,12 @@ PAWL_MUSTCHECK pawl_status compile_wrong(const struct compile *compile, pawl_str
 struct schema_node *compile_find(const struct compile *compile, const struct tree *tree);
 pawl_str compile_place(struct compile *compile, pawl_str place, pawl_str step);
 
-/* The node of a subschema, made when it is new. */
+/* The node of a subschema, created if it is new. */
 PAWL_MUSTCHECK pawl_status compile_node(struct compile *compile, const struct tree *tree,
                                         const struct schema_resource *resource, pawl_str place,
                                         const struct schema_node **made);
 
-/* Checks what a keyword's value looks like and prepares it. */
+/* Checks the form of a keyword's value and prepares it. */
 PAWL_MUSTCHECK pawl_status compile_shape(struct compile *compile, const struct schema_node *node,
                                          struct schema_rule *rule);
 

@@ -1,4 +1,4 @@
-/* The keywords of draft-07 about text that holds other content. In 2020-12 they are only notes. */
+/* The keywords of draft-07 about text that holds other content. In 2020-12 they are only annotations. */
 #include "base/json/json.h"
 #include "base/limits.h"
 #include "base/str.h"
@@ -14,7 +14,7 @@ static int base64_digit(char c) {
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* Appends what base64 text stands for; false when it is none. */
+/* Appends the decoded base64 text; false if it is not base64. */
 static bool schema_base64_decode(pawl_str text, struct buf *out) {
     size_t length = text.len;
     if (length % 4 != 0)
@@ -59,7 +59,7 @@ bool judge_content_media_type(struct check *check, const struct schema_rule *rul
     struct buf decoded;
     buf_init(&decoded, 0);
     if (is_base64(schema_rule_of(frame->node, "contentEncoding"))) {
-        /* What is no base64 was refused already. */
+        /* Text that is not base64 was already refused. */
         if (!schema_base64_decode(text, &decoded))
             text = STR("");
         else

@@ -1,4 +1,4 @@
-/* What a compiled schema is made of; for the files schema*.c only. */
+/* The parts of a compiled schema; for the files of this folder only. */
 #ifndef DOMAIN_SCHEMA_INT_H
 #define DOMAIN_SCHEMA_INT_H
 
@@ -15,7 +15,7 @@ struct schema_resource {
     const struct tree *root;
     enum schema_draft draft;
     bool validates;               /* the vocabulary of assertions is in force */
-    bool checks_formats;          /* the vocabulary says so, whatever the configuration */
+    bool checks_formats;          /* the vocabulary requires it, whatever the configuration */
     struct schema_resource *same; /* this is only another address of that one */
     struct schema_resource *next;
 };
@@ -48,15 +48,14 @@ enum schema_shape {
     SHAPE_REFERENCE,
 };
 
-/* One keyword: what it wants of its value, and how it judges. In the order in which they are applied. */
+/* One keyword: the form of its value, and the function that applies it. In the order of application. */
 struct schema_keyword {
     const char *name;
     unsigned drafts; /* enum schema_draft, added up */
     enum schema_shape shape;
     bool asserts; /* part of the vocabulary "validation" */
     bool (*judge)(struct check *check, const struct schema_rule *rule,
-                  const struct frame *frame); /* NULL: a part of
-                                        another's judgement */
+                  const struct frame *frame); /* NULL: handled by another keyword */
 };
 
 extern const struct schema_keyword schema_keywords[];
@@ -101,7 +100,7 @@ struct schema {
     struct regex **regexes;
     size_t regexes_count, regexes_cap;
     bool checks_formats;
-    bool tracks; /* some keyword is about what others have not looked at */
+    bool tracks; /* some keyword is about members or items that others have not evaluated */
 };
 
 /* The rule of a keyword in a node, or NULL. */
@@ -139,11 +138,11 @@ struct scope {
     const struct schema_resource *resource;
 };
 
-/* Which members or items were looked at; one bit each. */
+/* Which members or items were evaluated; one bit each. */
 struct marks {
     uint64_t *words;
     size_t count;
-    uint64_t small; /* words when 64 are enough */
+    uint64_t small; /* used if 64 bits are enough */
 };
 
 struct frame {
@@ -166,10 +165,10 @@ struct check {
     pawl_error *err;
 };
 
-/* Judges a value (or a part of frame's value) by another node. False: not valid, or given up. */
+/* Applies another node to a value (or to part of frame's value). False: not valid, or given up. */
 bool check_node(struct check *check, const struct schema_node *node, const struct frame *frame);
 bool check_part(struct check *check, const struct schema_node *node, const struct frame *frame, size_t index);
-/* The same without describing faults: for conditions. */
+/* The same without describing errors, for conditions. */
 bool check_quietly(struct check *check, const struct schema_node *node, const struct frame *frame);
 
 /* Counts work; false when there was too much. */
@@ -187,7 +186,7 @@ void marks_free(struct marks *marks);
 void marks_set(struct marks *marks, size_t index); /* takes NULL */
 bool marks_has(const struct marks *marks, size_t index);
 
-/* The judgements, by what they look at. */
+/* The functions that apply keywords, by the type they are about. */
 typedef bool schema_judge(struct check *check, const struct schema_rule *rule, const struct frame *frame);
 schema_judge judge_type, judge_enum, judge_const, judge_multiple_of, judge_maximum, judge_exclusive_maximum,
     judge_minimum, judge_exclusive_minimum, judge_max_length, judge_min_length, judge_pattern, judge_format,

@@ -10,7 +10,7 @@ bool judge_all_of(struct check *check, const struct schema_rule *rule, const str
     return true;
 }
 
-/* How many alternatives fit. Their faults are kept when they lie deeper in the value than the choice itself.
+/* How many alternatives match. Their errors are kept if they are deeper in the value than the choice itself.
  */
 static size_t count_fits(struct check *check, const struct schema_rule *rule, const struct frame *frame,
                          size_t enough) {
@@ -24,7 +24,7 @@ static size_t count_fits(struct check *check, const struct schema_rule *rule, co
 }
 
 bool judge_any_of(struct check *check, const struct schema_rule *rule, const struct frame *frame) {
-    /* Who asks what was looked at needs every alternative that fits. */
+    /* To know what was evaluated, every matching alternative is needed. */
     size_t fits = count_fits(check, rule, frame, frame->marks != NULL ? rule->count : 1);
     if (check->status != PAWL_OK)
         return false;
@@ -44,7 +44,7 @@ bool judge_one_of(struct check *check, const struct schema_rule *rule, const str
 bool judge_not(struct check *check, const struct schema_rule *rule, const struct frame *frame) {
     struct frame inner = *frame;
     struct marks marks;
-    /* What is looked at inside does not count outside, but counts inside. */
+    /* What is evaluated inside does not count outside, but counts inside. */
     marks_init(check, &marks, frame->value->count);
     inner.marks = frame->marks != NULL ? &marks : NULL;
     bool fits = check_quietly(check, rule->nodes[0], &inner);

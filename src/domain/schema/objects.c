@@ -26,7 +26,7 @@ bool judge_required(struct check *check, const struct schema_rule *rule, const s
     return true;
 }
 
-/* Whether a member that is there brings the others it needs. */
+/* Whether the members that a present member requires are there. */
 static bool has_names(struct check *check, const struct schema_rule *rule, const struct frame *frame,
                       const struct tree *names) {
     for (size_t i = 0; i < names->count; i++) {
@@ -98,7 +98,7 @@ bool judge_pattern_properties(struct check *check, const struct schema_rule *rul
     return true;
 }
 
-/* Whether properties or patternProperties of the same schema speak of a member. */
+/* Whether properties or patternProperties of the same schema cover a member. */
 static bool is_named(struct check *check, const struct frame *frame, pawl_str key) {
     const struct schema_rule *properties = schema_rule_of(frame->node, "properties");
     const struct schema_rule *patterns = schema_rule_of(frame->node, "patternProperties");

@@ -1,4 +1,4 @@
-/* Finds what references lead to. */
+/* Resolving references to their targets. */
 #include <string.h>
 
 #include "base/error.h"
@@ -44,7 +44,7 @@ static const struct tree *descend(const struct tree *tree, pawl_str step) {
     return NULL;
 }
 
-/* Follows a pointer from a resource's root; a schema may be at a place that no keyword named. */
+/* Follows a pointer from a resource's root; the target may be at a location that no keyword covers. */
 static pawl_status follow_pointer(struct compile *compile, const struct pending *reference,
                                   const struct schema_resource *resource, pawl_str pointer) {
     const struct tree *tree = resource->root;

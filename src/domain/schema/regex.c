@@ -120,7 +120,8 @@ static pawl_status translate(pawl_str pattern, struct buf *out, pawl_error *err)
             in_class = true;
         else if (c == ']')
             in_class = false;
-        /* (* is a verb of PCRE2, (?P<, (?#, (?| and their like are its own as well: only what both know. */
+        /* (* starts a verb of PCRE2; (?P<, (?#, (?| and the like are also specific to it. Only shared syntax
+         * is allowed. */
         if (c == '(' && !in_class && at + 1 < pattern.len && pattern.ptr[at + 1] == '*')
             return error_set(err, PAWL_INVALID, "regex_compile",
                              "the pattern '%.*s' has nothing to repeat at position %zu", STR_ARG(pattern),

@@ -1,4 +1,4 @@
-/* JSON Schema: is a value what a schema asks for, and if not, where and why. */
+/* JSON Schema: whether a value satisfies a schema and, if not, where and why. */
 #ifndef DOMAIN_SCHEMA_SCHEMA_H
 #define DOMAIN_SCHEMA_SCHEMA_H
 
@@ -20,8 +20,8 @@ struct schema_config {
     const struct schema_document *documents;
     size_t documents_count;
     bool draft7;         /* the draft of a schema without $schema */
-    bool ignore_formats; /* "format" is only a note, as the specification has it by default; else it is
-                            checked */
+    bool ignore_formats; /* "format" is only an annotation, the default of the specification; otherwise it
+                            is checked */
 };
 
 /* Compiles once. The schema keeps its own copy of what it needs. config may be NULL. PAWL_INVALID says at
@@ -35,10 +35,10 @@ PAWL_MUSTCHECK pawl_status schema_compile_text(pawl_str text, const struct schem
 void schema_free(struct schema *schema); /* takes NULL */
 
 /* Validates; many times, from many threads. PAWL_INVALID: err->text is "/items/3/price: … (schema
- * /properties/…)", the first fault found that explains most. */
+ * /properties/…)", the error that explains most. */
 PAWL_MUSTCHECK pawl_status schema_validate(const struct schema *schema, const struct tree *value,
                                            pawl_error *err);
-/* The same from JSON text, which may not be JSON at all. */
+/* The same for text, which may not even be JSON. */
 PAWL_MUSTCHECK pawl_status schema_validate_text(const struct schema *schema, pawl_str text, pawl_error *err);
 
 #endif

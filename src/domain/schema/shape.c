@@ -1,4 +1,4 @@
-/* Checks what the value of each keyword looks like, and prepares it for validation. */
+/* Checks the form of each keyword's value, and prepares it for validation. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static pawl_status one_schema(struct compile *compile, struct schema_rule *rule)
     return compile_node(compile, rule->value, rule->owner->resource, place, &rule->nodes[0]);
 }
 
-/* Members are numbered in the order of their keys, so that they are found by them. */
+/* Members are numbered in the order of their keys, so that they can be found by key. */
 static const struct tree *child(const struct schema_rule *rule, size_t index) {
     return rule->value->kind == TREE_OBJECT ? rule->value->sorted[index] : rule->value->items[index];
 }

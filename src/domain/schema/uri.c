@@ -1,4 +1,4 @@
-/* Addresses of schemas. */
+/* Resolving and splitting the addresses of schemas. */
 #include "domain/schema/uri.h"
 
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "pawl.h"
 
-/* reference, read where base holds; both may have fragments, base's is ignored. NULL ptr when there is no
+/* Resolves reference relative to base; both may have fragments, base's is ignored. NULL ptr when there is no
  * memory. */
 pawl_str uri_resolve(struct arena *arena, pawl_str base, pawl_str reference);
 

@@ -1,27 +1,28 @@
-/* Cron ticks in a zone: what happens when its clock jumps. */
+/* Cron ticks in a time zone, including what happens when clocks change. */
 #include "domain/time/cron.h"
 
 #include "base/time/civil.h"
 
 /*
- * The zone's time is a row of spans with one offset each; inside a span, wall time and time pass alike.
+ * The zone's time is a sequence of spans with one offset each; within a span, wall time and elapsed time run
+ * in parallel.
  *
- * An expression for every hour follows the time that passes: every instant whose wall time matches is a tick.
- * One with fixed hours follows the highest wall time shown so far: a tick comes when that reaches or passes a
- * match. So a wall time that comes twice ticks once (the first time), and those that a jump leaves out tick
+ * An expression for every hour follows elapsed time: every instant whose wall time matches is a tick. One
+ * with fixed hours follows the latest wall time shown so far: a tick occurs when that reaches or passes a
+ * match. So a wall time that occurs twice ticks once (the first time), and those that a jump skips tick
  * together, once, where the jump ends.
  */
 
 #define INSTANT_S_MIN INT64_C(-62135596800) /* year 1 */
 #define INSTANT_S_MAX INT64_C(253402300799) /* year 9999 */
 
-/* Wall times of the span at which ticks may come. */
+/* Wall times of the span at which ticks are possible. */
 static int64_t first_wall(const struct cron *cron, const struct zone_span *span, int64_t shown_s) {
     int64_t from_s = span->from_s + span->offset_s;
     return cron->fixed_hours && shown_s > from_s ? shown_s : from_s;
 }
 
-/* Whether the jump at the span's beginning left a match out. */
+/* Whether the jump at the span's beginning skipped a match. */
 static bool jump_ticks(const struct cron *cron, const struct zone_span *span, int64_t shown_s) {
     int64_t match_s = 0;
     return cron->fixed_hours && shown_s < span->from_s + span->offset_s &&
@@ -33,7 +34,7 @@ bool cron_next(const struct cron *cron, const struct zone *zone, int64_t after_s
     if (after_s >= INSTANT_S_MAX)
         return false;
     int64_t from_s = after_s < INSTANT_S_MIN ? INSTANT_S_MIN : after_s + 1;
-    /* A match that was found beyond a span's end holds for the next span too, unless the clock went back. */
+    /* A match found beyond a span's end is valid for the next span too, unless the clock went back. */
     int64_t searched_s = INT64_MAX;
     int64_t match_s = 0;
     for (struct zone_span span = zone_span_at(zone, from_s); span.from_s <= INSTANT_S_MAX;

@@ -1,4 +1,4 @@
-/* Cron expressions: when the clock of a zone shows a time that five or six fields describe. */
+/* Cron expressions: when the wall clock of a zone matches five or six fields. */
 #ifndef DOMAIN_TIME_CRON_H
 #define DOMAIN_TIME_CRON_H
 
@@ -18,7 +18,7 @@ struct cron {
     bool last_workday;             /* LW */
     uint8_t weekdays;              /* bit 0 = Sunday … 6 */
     uint8_t nth_weekdays[6];       /* [k]: k-th such weekday of the month; [0]: the last one */
-    bool every_day, every_weekday; /* the field lets everything through */
+    bool every_day, every_weekday; /* the field allows everything */
     bool fixed_hours;              /* not every hour matches: decides what happens when clocks change */
 };
 

@@ -1,4 +1,4 @@
-/* What the cron files share. */
+/* Shared by the cron files only: the parsed fields and the calendar search. */
 #ifndef DOMAIN_TIME_CRON_INT_H
 #define DOMAIN_TIME_CRON_INT_H
 

@@ -1,4 +1,4 @@
-/* Reads cron expressions. */
+/* Parsing cron expressions. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@ enum field_id { SECOND, MINUTE, HOUR, DAY, MONTH, WEEKDAY, FIELDS };
 
 struct field {
     const char *name;
-    int min, max;      /* what may be written; 7 is a second name of Sunday */
+    int min, max;      /* the allowed values; 7 is another name for Sunday */
     const char *names; /* three letters each, from min on; NULL = none */
 };
 
@@ -124,7 +124,7 @@ static pawl_status take_step(struct parser *parser, int *step) {
     return take_number(parser, 1, field_size(parser->field), "step", step);
 }
 
-/* low … high may run over the field's end: 22-3, FRI-MON. */
+/* low … high may wrap around the field's end: 22-3, FRI-MON. */
 static void add_range(struct parser *parser, int low, int high, int step) {
     int size = field_size(parser->field);
     int min = fields[parser->field].min;
@@ -346,7 +346,8 @@ pawl_status cron_parse(pawl_str text, struct cron *cron, pawl_error *err) {
         return status;
     if (!cron_matches_ever(&found))
         return error_set(err, PAWL_INVALID, "cron_parse",
-                         "cron '%.*s' never comes: no month it names has such a day", STR_ARG(parser.text));
+                         "cron '%.*s' can never match: no month it names has such a day",
+                         STR_ARG(parser.text));
     *cron = found;
     return PAWL_OK;
 }

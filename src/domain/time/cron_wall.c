@@ -58,7 +58,7 @@ static uint32_t cron_days(const struct cron *cron, int64_t year, int month) {
     int first_weekday = civil_weekday(civil_to_days(year, month, 1));
     uint32_t days = cron->every_day ? 0 : month_days(cron, first_weekday, length);
     uint32_t weekdays = cron->every_weekday ? 0 : month_weekdays(cron, first_weekday, length);
-    return days | weekdays; /* one restricted: that one; both: either will do */
+    return days | weekdays; /* one restricted: that one; both: either counts */
 }
 
 bool cron_matches_ever(const struct cron *cron) {

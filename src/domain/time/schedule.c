@@ -1,4 +1,4 @@
-/* When a task is due. */
+/* Checking schedule rules, and computing their ticks. */
 #include "domain/time/schedule.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct schedule {
     char text[PAWL_CRON_BYTES_MAX + PAWL_ZONE_NAME_BYTES_MAX + 2];
 };
 
-/* No tick lies beyond: room to add jitter and intervals without overflow. */
+/* There are no ticks beyond this, which leaves room to add jitter and intervals without overflow. */
 #define TICK_MS_MAX (INT64_C(253402300799) * 1000)
 
 static pawl_status bad_rule(const char *why, pawl_error *err) {
@@ -112,7 +112,7 @@ void schedule_free(struct schedule *schedule) {
 
 const struct schedule_rule *schedule_rule(const struct schedule *schedule) { return &schedule->rule; }
 
-/* The first tick at or after a time, without regard to start and end. */
+/* The first tick at or after a time, ignoring start and end. */
 static bool tick_from(const struct schedule *schedule, int64_t from_ms, int64_t *tick_ms) {
     const struct schedule_rule *rule = &schedule->rule;
     if (rule->kind == SCHEDULE_ONCE) {
@@ -192,7 +192,7 @@ int64_t schedule_due_ms(const struct schedule *schedule, const pawl_uuid *id, in
     for (size_t i = 0; i < sizeof(uint64_t); i++)
         key[sizeof(id->b) + i] = (uint8_t)((uint64_t)tick_ms >> (8 * i));
     uint64_t hash = fnv1a64((pawl_str){(const char *)key, sizeof(key)});
-    hash ^= hash >> 32; /* the low bits of neighbouring ticks are too much alike */
+    hash ^= hash >> 32; /* the low bits of neighbouring ticks are too similar */
     hash *= UINT64_C(0x9E3779B97F4A7C15);
     hash ^= hash >> 29;
     return tick_ms + (int64_t)(hash % ((uint64_t)schedule->rule.jitter_ms + 1));

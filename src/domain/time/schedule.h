@@ -1,5 +1,4 @@
-/* When a task is due: once, every so often, or by cron; and what becomes of missed ticks.
- */
+/* Schedule rules: once, at an interval, or by cron; and what happens to missed ticks. */
 #ifndef DOMAIN_TIME_SCHEDULE_H
 #define DOMAIN_TIME_SCHEDULE_H
 
@@ -10,14 +9,14 @@
 
 enum schedule_kind { SCHEDULE_ONCE = 1, SCHEDULE_INTERVAL = 2, SCHEDULE_CRON = 3 };
 
-/* What happens to ticks that are already in the past. */
+/* What happens to ticks in the past. */
 enum schedule_missed {
     SCHEDULE_MISSED_ONE = 0,  /* the latest fires, the others are dropped: the default */
     SCHEDULE_MISSED_SKIP = 1, /* only one that is at most late_ms old fires */
     SCHEDULE_MISSED_ALL = 2,  /* the latest missed_max fire */
 };
 
-/* What a user says and a store keeps. Times are milliseconds since 1970 UTC. */
+/* A rule as the user enters it and the store keeps it. Times are milliseconds since 1970 UTC. */
 struct schedule_rule {
     enum schedule_kind kind;
     pawl_str cron;       /* SCHEDULE_CRON */
@@ -32,10 +31,10 @@ struct schedule_rule {
     int64_t late_ms; /* SCHEDULE_MISSED_SKIP; 0 = PAWL_SCHEDULE_LATE_MS_DEFAULT */
 };
 
-/* A rule that was checked, with its zone read. Immutable; threads share it. */
+/* A checked rule, with its zone loaded. Immutable; threads share it. */
 struct schedule;
 
-/* zone_dir NULL = the system's tzdata. PAWL_INVALID says which part of the rule is wrong, and how. Copies
+/* zone_dir NULL = the system's tzdata. PAWL_INVALID says which part of the rule is wrong, and why. Copies
  * what it keeps. */
 PAWL_MUSTCHECK pawl_status schedule_compile(const struct schedule_rule *rule, const char *zone_dir,
                                             struct schedule **schedule, pawl_error *err);
@@ -51,7 +50,7 @@ PAWL_MUSTCHECK bool schedule_previous(const struct schedule *schedule, int64_t b
 /* The next count ticks after after_ms into ticks_ms; returns how many there are. */
 size_t schedule_preview(const struct schedule *schedule, int64_t after_ms, int64_t *ticks_ms, size_t count);
 
-/* When the work of a tick is due: tick_ms plus 0 … jitter_ms, the same for everybody who asks. id is the
+/* When the work of a tick is due: tick_ms plus 0 … jitter_ms, always the same for the same tick. id is the
  * schedule's. */
 int64_t schedule_due_ms(const struct schedule *schedule, const pawl_uuid *id, int64_t tick_ms);
 
@@ -61,13 +60,13 @@ struct schedule_fires {
     size_t count;
     uint64_t dropped;   /* ticks that the policy drops, counted up to PAWL_SCHEDULE_COUNT_MAX */
     int64_t handled_ms; /* the next call's after_ms */
-    bool ended;         /* no tick comes after now_ms */
+    bool ended;         /* there are no ticks after now_ms */
     int64_t next_ms;    /* unless ended: the next tick */
 };
 
 /* after_ms: the last tick that was handled, or the moment the schedule was made or resumed. The policy for
- * missed ticks decides. A single tick is never "missed" while it could not have fired earlier: at most
- * late_ms old fires under every policy. */
+ * missed ticks decides. A single tick that is at most late_ms old fires under every policy: it could not have
+ * fired earlier. */
 void schedule_fires(const struct schedule *schedule, int64_t after_ms, int64_t now_ms,
                     struct schedule_fires *fires);
 

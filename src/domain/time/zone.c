@@ -1,4 +1,4 @@
-/* Which offset holds in a zone, and what a wall time means there. */
+/* Looking up a zone's offsets, and converting its wall times. */
 #include "domain/time/zone.h"
 
 #include <stdlib.h>
@@ -33,10 +33,10 @@ static pawl_str last_part(pawl_str name) {
     return name;
 }
 
-/* The name most like the one given, also when only the city was given; absent when none is near. */
+/* The name most similar to the one given, even if only the city was given; absent if none is close. */
 static pawl_str find_alike(pawl_str name, const pawl_str *names, size_t count) {
     pawl_str best = {NULL, 0};
-    size_t best_distance = 3; /* more changes than that are no typo */
+    size_t best_distance = 3; /* with more edits it is not a typo */
     for (size_t i = 0; i < count; i++) {
         size_t whole = str_distance(name, names[i]);
         size_t city = str_distance(last_part(name), last_part(names[i]));
@@ -85,7 +85,7 @@ static int32_t offset_before(const struct zone *zone, size_t index) {
     return index == 0 ? zone->first_offset_s : zone->changes[index - 1].offset_s;
 }
 
-/* How many changes lie at or before an instant. */
+/* How many changes are at or before an instant. */
 static size_t changes_until(const struct zone *zone, int64_t utc_s) {
     size_t low = 0;
     size_t high = zone->count;
@@ -114,7 +114,8 @@ struct zone_span zone_span_at(const struct zone *zone, int64_t utc_s) {
 int64_t zone_wall_before(const struct zone *zone, const struct zone_span *span) {
     int64_t highest_s = SPAN_FIRST_S;
     struct zone_span earlier = *span;
-    /* What ended two maximal offsets ago cannot have shown more than the span's predecessor did. */
+    /* A span that ended two maximal offsets ago cannot have shown a later wall time than the span's
+     * predecessor. */
     while (earlier.from_s > SPAN_FIRST_S && earlier.from_s > span->from_s - 2 * ZONE_OFFSET_S_MAX) {
         int64_t until_s = earlier.from_s;
         earlier = zone_span_at(zone, until_s - 1);

@@ -1,22 +1,22 @@
-/* A time zone of tzdata: which offset holds at an instant. */
+/* Time zones from tzdata: the offset at an instant. */
 #ifndef DOMAIN_TIME_ZONE_H
 #define DOMAIN_TIME_ZONE_H
 
 #include "pawl.h"
 
 /*
- * Immutable once it is made, so threads share it. Nothing of libc's idea of a zone (TZ, tzset, localtime) is
+ * Immutable once created, so threads share it. libc's time zone functions (TZ, tzset, localtime) are not
  * used. Instants are seconds since 1970 UTC; a wall time is what a clock on the wall of the zone shows, as
  * seconds since 1970-01-01 00:00 of that clock.
  */
 struct zone;
 
-/* The zone of a TZif file's bytes (version 2 or later: 64-bit times and a rule for the years after them).
- * The bytes may come from anywhere: what is malformed is PAWL_INVALID and says at which byte. */
+/* The zone of a TZif file's bytes (version 2 or later: 64-bit times and a rule for the years after them). The
+ * bytes need not be trusted: malformed data is PAWL_INVALID, with the offset of the byte. */
 PAWL_MUSTCHECK pawl_status zone_parse(pawl_str name, pawl_str bytes, struct zone **zone, pawl_error *err);
 
 /* Reads the zone from dir (NULL: the system's tzdata). "UTC" and the absent name need no file. PAWL_INVALID
- * when there is no such zone: the text proposes one that is written alike. */
+ * if there is no such zone; the text suggests a similar name. */
 PAWL_MUSTCHECK pawl_status zone_load(const char *dir, pawl_str name, struct zone **zone, pawl_error *err);
 
 void zone_free(struct zone *zone); /* takes NULL */

@@ -14,7 +14,7 @@ enum {
     RULE_YEARS = 404, /* a cycle, and a few years on both sides so that its ends come from the rule too */
 };
 
-/* Far beyond any calendar, near enough to add offsets to. */
+/* Far beyond any calendar, but small enough to add offsets to. */
 #define INSTANT_S_MAX ((int64_t)1 << 60)
 
 /* The counts of a header and where its data starts. */
@@ -108,7 +108,7 @@ static pawl_status read_changes(pawl_str name, pawl_str bytes, const struct bloc
     return PAWL_OK;
 }
 
-/* A rule whose dates overlap from one year to the next makes no sense; it must not break the order either. */
+/* A rule whose dates overlap from one year to the next makes no sense, but it must not break the order. */
 static void add_rule_change(struct zone *zone, int64_t behind_s, int64_t at_s, int32_t offset_s) {
     bool ascends = zone->count == 0 || at_s >= zone->changes[zone->count - 1].at_s;
     if (at_s > behind_s && ascends)
@@ -121,7 +121,7 @@ static void expand_rule(struct zone *zone, const struct zone_rule *rule, int64_t
         add_change(zone, last_s + 1, rule->standard_s);
         return;
     }
-    /* A file that ends early, or late, still gets the years around now from the rule. */
+    /* Whether the file's data ends early or late, the years around now come from the rule. */
     int64_t first_year = civil_from_days(civil_floor_div(last_s, CIVIL_DAY_S)).year;
     for (int64_t year = first_year - 1; year < first_year + RULE_YEARS; year++) {
         int64_t start_s = zone_rule_start(rule, year);

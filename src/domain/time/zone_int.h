@@ -1,4 +1,4 @@
-/* What a zone is made of; for the files zone*.c only. */
+/* The parts of a zone; for the files zone*.c only. */
 #ifndef DOMAIN_TIME_ZONE_INT_H
 #define DOMAIN_TIME_ZONE_INT_H
 
@@ -19,7 +19,7 @@ struct zone_change {
 struct zone {
     char name[PAWL_ZONE_NAME_BYTES_MAX + 1];
     int32_t first_offset_s; /* before the first change */
-    bool repeats;           /* the changes from repeat_from_s on come again every 400 years */
+    bool repeats;           /* the changes from repeat_from_s on repeat every 400 years */
     int64_t repeat_from_s;
     size_t count;
     struct zone_change changes[]; /* each differs from the one before */

@@ -1,4 +1,4 @@
-/* The rule at the end of a zone's file: what holds for the years after its last transition. */
+/* The rule at the end of a zone's file, for the years after its last transition. */
 #ifndef DOMAIN_TIME_ZONE_RULE_H
 #define DOMAIN_TIME_ZONE_RULE_H
 

@@ -143,8 +143,8 @@ TEST(errors_name_field_and_position) {
     assert_refused("* * L-31 * *", "31 is not between 1 and 30");
     assert_refused("* * W * *", "'W' is not a number");
     assert_refused("99999999999999999999 * * * *", "is not between 0 and 59");
-    assert_refused("0 0 30 2 *", "never comes");
-    assert_refused("0 0 31 4,6,9,11 *", "never comes");
+    assert_refused("0 0 30 2 *", "can never match");
+    assert_refused("0 0 31 4,6,9,11 *", "can never match");
     assert_refused("0 0 \xc3\xa4 * *", "field 3 (day of the month), position 5: a number is expected");
 }
 

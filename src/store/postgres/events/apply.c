@@ -233,8 +233,8 @@ static pawl_status items_take(const PGresult *r, struct arena *arena, struct adv
     return failed ? pg_answer_no_memory("perspective_advance", err) : status;
 }
 
-/* The events of SQL never leave the database: tracing asks for what it needs of them, once the batch is
- * committed. An answer without links is better than none, so a failure here is ignored. */
+/* For SQL the events never leave the database: tracing reads what it needs once the batch is committed. A
+ * result without links is better than none, so a failure here is ignored. */
 static void links_ask(struct store *store, const struct perspective_advance *in, struct arena *arena,
                       struct advance_result *out) {
     struct query q;

@@ -1,4 +1,4 @@
-/* What a holder knows of its grants, compared with what was granted to it. */
+/* Settling grants on PostgreSQL: giving back what a holder does not know of. */
 #include "store/sqlite/operations.h"
 
 #include "base/uuid.h"
