@@ -39,8 +39,9 @@ const struct alert_metric_row alert_metrics[METRIC_COUNT] = {
                                       "PostgreSQL: connections in use; SQLite: the disk of the file."},
     [METRIC_MEMORY_USED_PERCENT] = {"memory_used_percent",
                                     "Memory in use on the machine or in the container that evaluated."},
-    [METRIC_EPOCH_RAISED] = {"epoch_raised", "1 for a day after the database was promoted, restored or went "
-                                             "back: acknowledged work may be lost."},
+    [METRIC_EPOCH_RAISED] = {"epoch_raised",
+                             "1 for a day after the database was promoted or restored or lost "
+                             "commits: acknowledged work may be lost."},
 };
 
 enum alert_metric alert_metric_find(pawl_str name) {
