@@ -1,4 +1,4 @@
-/* What a program says about its next attempt. */
+/* Parsing the pawl:snooze and pawl:retry-after lines of a program. */
 #include "handler/directive.h"
 
 #include <stdio.h>

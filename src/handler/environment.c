@@ -1,4 +1,4 @@
-/* What the program of a message is told in its environment. */
+/* The environment variables that describe a message to its program. */
 #include "handler/environment.h"
 
 #include <string.h>

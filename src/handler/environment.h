@@ -1,4 +1,4 @@
-/* What the program of a message is told in its environment. */
+/* The environment variables that describe a message to its program. */
 #ifndef HANDLER_ENVIRONMENT_H
 #define HANDLER_ENVIRONMENT_H
 

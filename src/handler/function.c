@@ -1,4 +1,4 @@
-/* A handler that is a C function. */
+/* Calling a handler that is a C function. */
 #include "handler/function.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* A handler that is a C function. */
+/* Calling a handler that is a C function. */
 #ifndef HANDLER_FUNCTION_H
 #define HANDLER_FUNCTION_H
 

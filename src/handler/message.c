@@ -1,4 +1,4 @@
-/* What a claimed item is to its handler. */
+/* Converting a claimed item to the message that its handler gets. */
 #include "handler/message.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* What a claimed item is to its handler. */
+/* Converting a claimed item to the message that its handler gets. */
 #ifndef HANDLER_MESSAGE_H
 #define HANDLER_MESSAGE_H
 

@@ -1,4 +1,4 @@
-/* What a running C function can ask and tell. */
+/* pawl_cancelled and pawl_progress: what a running C function can call. */
 #include "handler/run_handle.h"
 
 #include "base/json/json.h"

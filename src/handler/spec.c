@@ -1,4 +1,4 @@
-/* Handlers as one line of text. */
+/* Parsing a handler from one line of text, as in --on. */
 #include <stdlib.h>
 
 #include "base/error.h"

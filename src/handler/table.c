@@ -1,4 +1,4 @@
-/* The table of handlers. */
+/* The table of handlers: adding handlers, checking their rules, finding them by type. */
 #include "handler/table.h"
 
 #include <stdlib.h>
@@ -76,7 +76,7 @@ static pawl_status check_pattern(const struct handler_table *table, pawl_str pat
     return status;
 }
 
-/* A receptor's name is its identity over restarts: what it has done is noted under it. */
+/* A receptor's name identifies it across restarts: its results are recorded under it. */
 static pawl_status check_name(const struct handler_table *table, pawl_str name, pawl_error *err) {
     pawl_status status = name_check(name, "receptor", err);
     for (size_t i = 0; status == PAWL_OK && i < table->count; i++) {
@@ -150,7 +150,7 @@ struct handler_backoff handler_table_backoff(const struct handler_table *table) 
         (struct handler_backoff){table->defaults.retry_base_ms, table->defaults.retry_max_ms});
 }
 
-/* What the handler does not say comes from the worker. */
+/* Settings that the handler lacks come from the worker. */
 static void handler_join(struct handler_table *table, struct handler *handler) {
     struct handler_backoff backoff = {handler->retry_base_ms, handler->retry_max_ms};
     backoff = backoff.base_ms == 0 && backoff.max_ms == 0 ? handler_table_backoff(table)
@@ -177,7 +177,7 @@ static pawl_status copy_text(struct handler_table *table, const char *text, cons
     return text == NULL || *copy != NULL ? PAWL_OK : error_no_memory(err, "handler");
 }
 
-/* A secret that cannot sign is found when the worker starts, not when the first message waits. */
+/* An unusable secret is found when the worker starts, not when the first message is sent. */
 static pawl_status check_endpoint(struct handler_table *table, const pawl_handler *in, pawl_error *err) {
     char *signature = NULL;
     pawl_status status = http_check_url(in->url, err);
@@ -263,7 +263,7 @@ static int match_receptor(const struct handler_table *table, pawl_str type, int 
     return HANDLER_NONE;
 }
 
-/* A message that carries an event is its receptor's alone. */
+/* A message that carries an event belongs to one receptor. */
 static int match_event(const struct handler_table *table, pawl_str name) {
     for (size_t i = 0; i < table->count; i++) {
         if (table->handlers[i].event && str_equal_cstr(name, table->handlers[i].receptor))
@@ -381,7 +381,7 @@ void handler_table_uncancel(struct handler_table *table, pawl_uuid id) {
     }
 }
 
-/* One receptor that waits lets the message wait: it is done when all of them are. */
+/* If one receptor is paused, the message waits: it is done only when all of them are. */
 static bool any_paused(const struct handler_table *table, const struct item *item, int first,
                        pawl_str *name) {
     bool several = table->handlers[first].receptor != NULL && !table->handlers[first].event;

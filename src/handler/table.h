@@ -1,4 +1,4 @@
-/* The table of handlers: which messages go to whom, and by what rules. */
+/* The table of handlers: which messages go to which handler, and under which rules. */
 #ifndef HANDLER_TABLE_H
 #define HANDLER_TABLE_H
 
@@ -10,7 +10,7 @@
 
 enum handler_kind { HANDLER_FUNCTION = 1, HANDLER_PROCESS, HANDLER_BATCH, HANDLER_HTTP };
 
-/* What became of one message of a batch; as engine_outcome, which is above this layer. */
+/* The outcome of one message of a batch; the same as engine_outcome, which is above this layer. */
 enum handler_outcome { HANDLED_NOT_RUN = 0, HANDLED_DONE, HANDLED_RETRY, HANDLED_PERMANENT, HANDLED_SNOOZE };
 
 struct handler_verdict {
@@ -21,13 +21,13 @@ struct handler_verdict {
 
 struct observer;
 
-/* Messages that are handled together. Equal groups, side by side, are one stream: after one that is not done
- * the rest of its group must not be. */
+/* Messages that are handled together. Consecutive equal groups are one stream: after one that is not done,
+ * the rest of its group must not be done. */
 struct handler_batch {
     const struct item *const *items;
     const int *groups;
     size_t count;
-    int64_t fence_ms;          /* nothing may begin at or after this boot time */
+    int64_t fence_ms;          /* nothing may start at or after this boot time */
     const stop_flag *cancel;   /* the results no longer count */
     const void *run;           /* what pawl_message.run points to */
     struct observer *observer; /* NULL: nothing is noted */
@@ -48,10 +48,10 @@ struct handler {
     pawl_handler_fn function;
     handler_batch_fn batch; /* set: messages go to it, with batch_self, whatever the kind */
     void *batch_self;
-    const char *receptor;    /* its name: one of several handlers of a message; NULL = a handler of its own */
+    const char *receptor;    /* its name: one of several handlers of a message; NULL = not a receptor */
     bool event;              /* the receptor gets messages that carry events, and no others */
     struct event_pattern on; /* event: of these types; no text = as it is registered */
-    bool from_start;         /* event: when it is new, also those that are there */
+    bool from_start;         /* event: if it is new, include existing events */
     const char *url;         /* http */
     const char *secret;      /* http: signs; NULL = not signed */
     bool allow_private;      /* http: loopback and private addresses may be called */
@@ -92,7 +92,7 @@ struct handler_table {
     } cache[HANDLER_CACHE_CELLS];
 };
 
-/* The backoff of what has none of its own. base_ms 0: the store's. */
+/* The backoff for handlers without their own. base_ms 0: the store's. */
 struct handler_backoff {
     int64_t base_ms, max_ms;
 };
@@ -109,12 +109,12 @@ PAWL_MUSTCHECK pawl_status handler_table_add(struct handler_table *table, pawl_s
 PAWL_MUSTCHECK pawl_status handler_table_add_spec(struct handler_table *table, pawl_str spec,
                                                   pawl_error *err);
 
-/* A handlers file; faults are told as "PATH:LINE: reason". */
+/* A handlers file; errors are "PATH:LINE: reason". */
 PAWL_MUSTCHECK pawl_status handler_table_add_file(struct handler_table *table, const char *path,
                                                   pawl_error *err);
 
-/* Adds a handler of whole batches for outbox messages, found by topic; before handlers by type. Of rules the
- * limits are taken, not the function. */
+/* Adds a handler of whole batches for outbox messages, found by topic; before handlers by type. Only the
+ * limits of rules are used, not the function. */
 PAWL_MUSTCHECK pawl_status handler_table_add_route(struct handler_table *table, pawl_str pattern,
                                                    handler_batch_fn batch, void *self,
                                                    const pawl_handler *rules, pawl_error *err);
@@ -131,17 +131,16 @@ int handler_table_match(struct handler_table *table, pawl_str type);
 enum { HANDLER_RECEPTORS_MAX = 32 };
 
 /* The handlers of an inbox message that receptors match: all those receptors, and the first handler that is
- * none, if any; of one that carries an event, its receptor. Returns how many; reads what does not change
- * while the worker runs. */
+ * not a receptor, if any; for a message that carries an event, its receptor. Returns how many; reads only
+ * what does not change while the worker runs. */
 size_t handler_table_receptors(const struct handler_table *table, const struct item *item,
                                const struct handler *found[static HANDLER_RECEPTORS_MAX]);
 
-/* Handlers whose messages the worker's own threads see to: receptors and endpoints get this as their batch.
- */
+/* Sets the batch function for receptors and endpoints, whose messages the worker's own threads handle. */
 void handler_table_attach(struct handler_table *table, handler_batch_fn batch, void *self);
 
-/* How often a message of this handler is tried; 0 = as the worker says. One with receptors: as often as the
- * most patient of them, when all of them say how often. */
+/* How often a message of this handler is tried; 0 = the worker's default. With receptors: the highest limit
+ * of them, if all of them have one. */
 int handler_table_attempts(const struct handler_table *table, const struct handler *handler);
 
 /* Whether any handler needs that. */
@@ -150,15 +149,15 @@ bool handler_table_attaches(const struct handler_table *table);
 /* "billing@order.*" as a name (absent when there is none) and a pattern. */
 void handler_name_split(pawl_str text, pawl_str *name, pawl_str *pattern);
 
-/* What waits from now on; copied. Out of memory: what waited before still does. */
+/* What is paused from now on; copied. If memory runs out, the previous pauses stay in force. */
 void handler_table_pause(struct handler_table *table, const struct pause_rows *rows);
 
-/* The message has ended: that it was cancelled is forgotten. */
+/* The message has ended: forget that it was cancelled. */
 void handler_table_uncancel(struct handler_table *table, pawl_uuid id);
 
 /* The same for a message: outbox messages go by their topic first. HANDLER_PAUSED: its handler is paused,
- * under the name that is written to *pause; topics and streams are the store's business. HANDLER_CANCELLED:
- * it is to end. */
+ * under the name that is written to *pause; topics and streams are handled by the store. HANDLER_CANCELLED:
+ * it must end. */
 int handler_table_match_item(struct handler_table *table, const struct item *item, pawl_str *pause);
 
 #endif

@@ -1,4 +1,4 @@
-/* The doctor in the background: its last report, and what is asked about it. */
+/* The doctor in the background: its routes and its last report. */
 #include "server/checkup.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ struct checkup {
     struct server *server;
     pthread_mutex_t lock; /* of what follows */
     bool looking;
-    enum checkup_state state; /* of the last look */
+    enum checkup_state state; /* of the last examination */
     int64_t looked_ms, took_ms;
     struct doctor_report report;
     char error[sizeof((pawl_error *)0)->text];
@@ -82,7 +82,7 @@ static void run(struct pool_task *pool_task, struct store *store, const pawl_err
 
 static void done(struct pool_task *pool_task) { (void)pool_task; /* the report stays */ }
 
-/* Has the doctor look, unless it does. With the lock held. */
+/* Starts an examination, unless one is running. With the lock held. */
 static void begin(struct checkup *checkup) {
     if (checkup->looking)
         return;
@@ -148,16 +148,16 @@ static pawl_status findings(struct call *call, pawl_error *err) {
 
 static const struct route routes[] = {
     {READS("/v1/doctor", "readDoctor"), .tag = "doctor", .pool = POOL_LOOP,
-     .summary = "How the doctor's last look ended; one that is a minute old is followed by another",
+     .summary = "Result of the doctor's last examination; if it is a minute old, a new one starts",
      .shape = ANSWER_RECORD, COLUMNS(state_columns), .run = show},
     {ACTS(METHOD_POST, "/v1/doctor", "runDoctor"), .tag = "doctor", .pool = POOL_LOOP,
-     .summary = "Have the doctor look again; ask readDoctor when it has", .shape = ANSWER_RECORD,
+     .summary = "Start an examination; readDoctor returns its result", .shape = ANSWER_RECORD,
      .unaudited = true, COLUMNS(state_columns), .status = 202, .run = look_again},
     {READS("/v1/doctor/findings", "listFindings"), .tag = "doctor", .pool = POOL_LOOP,
-     .summary = "What endangers the work, why, and what to do; faults first", COLUMNS(finding_columns),
-     .run = findings},
+     .summary = "The findings: what endangers the work, why, and what to do; faults first",
+     COLUMNS(finding_columns), .run = findings},
     {READS("/v1/doctor/checks", "listChecks"), .tag = "doctor", .pool = POOL_LOOP,
-     .summary = "What the doctor looks at", COLUMNS(doctor_check_columns), .operation = op_doctor_check_list},
+     .summary = "List the doctor's checks", COLUMNS(doctor_check_columns), .operation = op_doctor_check_list},
 };
 
 const struct route_table doctor_routes = ROUTE_TABLE(routes);

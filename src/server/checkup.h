@@ -1,5 +1,5 @@
-/* The doctor in the background: its last report. A big file is looked through for many seconds, and nobody
- * who asks waits for that. */
+/* The doctor in the background, and its last report. Examining a big file takes many seconds, so requests
+ * never wait for it. */
 #ifndef SERVER_CHECKUP_H
 #define SERVER_CHECKUP_H
 

@@ -1,4 +1,4 @@
-/* How long work waited and took in the last minute. */
+/* Quantiles of wait and handler times over the last minute. */
 #include "server/latency.h"
 
 struct latency latency_of(const struct rollup_cells *cells) {
@@ -21,7 +21,7 @@ const struct latency *latency_before(struct latency_past *past, const struct lat
         past->moments[at] = *now;
         past->at_ms[at] = now_ms;
     }
-    /* A server that rested for a while has nothing younger to compare with. */
+    /* After a pause there is no younger sample to compare with. */
     while (past->count > 2 && now_ms - past->at_ms[(past->first + 1) % LATENCY_KEPT] >= LATENCY_WINDOW_MS) {
         past->first = (past->first + 1) % LATENCY_KEPT;
         past->count--;

@@ -1,4 +1,4 @@
-/* How long work waited and took in the last minute, by kind. */
+/* Quantiles of wait and handler times over the last minute, by kind. */
 #ifndef SERVER_LATENCY_H
 #define SERVER_LATENCY_H
 
@@ -12,7 +12,7 @@ struct latency {
 
 struct latency latency_of(const struct rollup_cells *cells);
 
-/* Moments of the last minute, so that there is one to compare with; zero it. */
+/* Samples of the last minute, to compare with; start with zeros. */
 enum {
     LATENCY_WINDOW_MS = 60000,
     LATENCY_STEP_MS = 5000,
@@ -24,7 +24,7 @@ struct latency_past {
     size_t first, count;
 };
 
-/* The oldest of the last minute (NULL: there is none yet); now joins them when the latest is old enough. */
+/* The oldest sample of the last minute (NULL: none yet); `now` is added if the latest is old enough. */
 const struct latency *latency_before(struct latency_past *past, const struct latency *now, int64_t now_ms);
 
 /* The p95 of all kinds since before, or of all time without one; below 0 when nothing was counted. */
@@ -33,8 +33,8 @@ struct latency_p95 {
 };
 struct latency_p95 latency_p95(const struct latency *now, const struct latency *before);
 
-/* A member "latency" of an open object: p50, p95 and p99 of both, over all kinds and by kind. Without a
- * before it is about everything that was ever counted. */
+/* A member "latency" of an open object: p50, p95 and p99 of both, over all kinds and by kind. Without
+ * `before` it covers everything ever counted. */
 void latency_write(struct json_writer *json, const struct latency *now, const struct latency *before);
 
 #endif

@@ -1,4 +1,4 @@
-/* How long workers over HTTP take: what they claimed here and when, and what came of it. */
+/* Measuring workers over HTTP: remembering what they claimed and when. */
 #include "server/lease_watch.h"
 
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include "server/server.h"
 #include "work/observe.h"
 
-/* An item has a few places it can be in; the one that was claimed first makes room. So the memory is
- * bounded, and work that is never reported needs no sweep. */
+/* An item can be in one of a few slots; the oldest makes room. So memory is bounded, and work that is never
+ * reported needs no sweep. */
 enum { WAYS = 8, SETS = PAWL_HTTP_LEASES_WATCHED_MAX / WAYS, PASS_ON_MS = 5000 };
 
 struct watched {

@@ -1,5 +1,5 @@
-/* How long workers over HTTP take: what they claimed here and when, and what came of it. The sums go to the
- * store like those of other workers. */
+/* Measuring workers over HTTP, from claim to report. The sums are added to the store's like those of other
+ * workers. */
 #ifndef SERVER_LEASE_WATCH_H
 #define SERVER_LEASE_WATCH_H
 
@@ -18,11 +18,11 @@ void lease_watch_end(struct lease_watch *watch);
 
 /* ---- From any thread. */
 
-/* A claim was asked for. */
+/* A claim was made. */
 void lease_watch_asked(struct lease_watch *watch, enum rollup_kind kind, int64_t began_us, bool ok,
                        size_t count);
 
-/* What one item of a claim is known by: a job's number is put into a UUID. */
+/* The identity of a claimed item: a job's number is put into a UUID. */
 struct lease_ref {
     int64_t token;
     pawl_uuid id;
@@ -33,12 +33,12 @@ struct lease_claimed {
     struct lease_ref ref;
     enum rollup_kind kind;
     int64_t now_ms;   /* the store's clock at the claim */
-    int64_t since_ms; /* it has waited since then; 0: what it waited for was not a worker */
+    int64_t since_ms; /* it has waited since then; 0: it was not waiting for a worker */
 };
-/* A claim that is answered again counts once. */
+/* A repeated answer to a claim counts once. */
 void lease_watch_claimed(struct lease_watch *watch, const struct lease_claimed *item);
 
-/* The store has taken the report. What was claimed elsewhere, or too long ago, is not counted. */
+/* The store has accepted the report. Items claimed elsewhere, or too long ago, are not counted. */
 void lease_watch_reported(struct lease_watch *watch, struct lease_ref ref, enum rollup_result result);
 
 #endif

@@ -1,4 +1,4 @@
-/* Metrics as text: Prometheus 0.0.4, or OpenMetrics 1.0 for who asks for it. */
+/* Writing metrics as Prometheus 0.0.4 or OpenMetrics 1.0 text. */
 #include "server/metrics.h"
 
 #include <inttypes.h>

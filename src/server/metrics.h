@@ -1,4 +1,4 @@
-/* Metrics as text: Prometheus 0.0.4, or OpenMetrics 1.0 for who asks for it. */
+/* Metrics as text: Prometheus 0.0.4, or OpenMetrics 1.0 on request. */
 #ifndef SERVER_METRICS_H
 #define SERVER_METRICS_H
 

@@ -1,4 +1,4 @@
-/* Work over everything that fits a filter: it runs in the background, in small steps, with progress. */
+/* Bulk operations: their thread, their list and their routes. */
 #include "server/operation.h"
 
 #include <inttypes.h>
@@ -143,7 +143,7 @@ static void count_answers(struct operation *operation, const enum store_answer *
         count(operation, seen, applied, (int64_t)asked - applied);
 }
 
-/* A page of dead letters; parked ones follow the one they wait behind. */
+/* A page of dead letters; parked ones follow the one they are waiting for. */
 static pawl_status step_dead(struct operation *operation, struct store *store, struct arena *arena,
                              bool *more, pawl_error *err) {
     struct message_filter *filter = &operation->what.messages;
@@ -195,7 +195,7 @@ static pawl_status step_jobs(struct operation *operation, struct store *store, s
     return status;
 }
 
-/* Sleeps as long as the rate wants, a tenth of a second at a time. */
+/* Sleeps as long as the rate requires, a tenth of a second at a time. */
 static void keep_rate(struct operation *operation, int64_t began_ms) {
     while (operation->what.per_second > 0 && !atomic_load(&operation->cancel)) {
         int64_t due_ms = began_ms + operation->seen * 1000 / operation->what.per_second;
@@ -246,13 +246,11 @@ static void run(struct pool_task *pool_task, struct store *store, const pawl_err
     server_hand_back(operation->operations->server, pool_task);
 }
 
-static void done(struct pool_task *pool_task) {
-    (void)pool_task; /* it stays in the list, for those who ask */
-}
+static void done(struct pool_task *pool_task) { (void)pool_task; /* it stays in the list */ }
 
 /* ---- Starting */
 
-/* Forgets the oldest that have ended; false when too many wait and there is no room. With the lock held. */
+/* Forgets the oldest ended ones; false if too many are waiting. With the lock held. */
 static bool make_room(struct operations *operations) {
     size_t seen = 0, waiting = 0;
     for (struct operation **at = &operations->first; *at != NULL;) {

@@ -1,4 +1,4 @@
-/* Work over everything that fits a filter: it runs in the background, in small steps, with progress. */
+/* Bulk operations on everything that matches a filter: in the background, in small steps, with progress. */
 #ifndef SERVER_OPERATION_H
 #define SERVER_OPERATION_H
 
@@ -16,23 +16,23 @@ enum operation_verb {
     OPERATION_CANCEL_JOBS
 };
 
-/* What is asked for. Texts are copied. */
+/* The request. Texts are copied. */
 struct operation_new {
     enum operation_verb verb;
     struct message_filter messages; /* of the first two */
     struct job_filter jobs;         /* of the others */
     int64_t max;                    /* at most this many; 0 = all */
-    int64_t per_second;             /* not faster than that; 0 = as fast as it goes */
+    int64_t per_second;             /* maximum rate; 0 = unlimited */
     bool dry_run;                   /* only count */
-    int64_t total; /* how many there are, as far as that is known without counting; -1 = not */
+    int64_t total;                  /* how many there are, if known without counting; -1 = unknown */
 };
 
 struct operations *operations_new(struct server *server); /* NULL: no memory */
 void operations_free(struct operations *operations);
-/* Ends what runs and what waits; what was done stays done. */
+/* Stops running and waiting operations; what was done stays done. */
 void operations_stop(struct operations *operations);
 
-/* Starts it and writes its record as the answer. PAWL_BUSY when too many wait. */
+/* Starts it and writes its record as the response. PAWL_BUSY if too many are waiting. */
 PAWL_MUSTCHECK pawl_status operation_start(struct call *call, const struct operation_new *in,
                                            pawl_error *err);
 

@@ -1,4 +1,4 @@
-/* The state of the whole system at one moment, as JSON. */
+/* Reading the state of the whole system and writing it as JSON. */
 #include "server/overview.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "view/counts.h"
 #include "view/names.h"
 
-/* Queues for which there is no room of their own are one together: sums over all of them stay right. */
+/* Queues beyond the limit are combined into one, so that sums over all queues are correct. */
 static void add_queue(struct overview *made, const struct job_counts *counts) {
     if (made->queue_count < OVERVIEW_QUEUES_MAX) {
         struct overview_queue *queue = &made->queues[made->queue_count++];

@@ -27,8 +27,8 @@ struct overview {
 PAWL_MUSTCHECK pawl_status overview_read(struct store *store, struct arena *arena, struct overview *out,
                                          pawl_error *err);
 
-/* Members of an open object. before may be NULL: then there are no rates; a while ago likewise: then the
- * latency is that of all time. */
+/* Writes members of an open object. Without `before` there are no rates; without an earlier sample the
+ * latency covers all time. */
 void overview_write(struct json_writer *json, const struct overview *now, const struct overview *before,
                     const struct latency *while_ago);
 

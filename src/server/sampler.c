@@ -1,4 +1,4 @@
-/* The numbers of the whole system, read again and again; everybody who looks gets the same sample. */
+/* Sampling the state of the system about once a second, and keeping the series. */
 #include "server/sampler.h"
 
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 
 enum { SAMPLES_KEPT = 300, SAMPLES_REPLAYED = 30, LOOK_MS = 1000, REST_MS = 5000, WANTED_MS = 15000 };
 
-/* What is drawn as a line. */
+/* One point of the charts. */
 struct point {
     int64_t number, at_ms, ready, dead, oldest_age_ms;
     int64_t done, failed; /* totals */
@@ -106,7 +106,7 @@ static void make_text(struct sampler *sampler, const struct latency *while_ago) 
     buf_free(&buf);
 }
 
-/* In a thread of the pool. */
+/* Runs in a thread of the pool. */
 static void run(struct pool_task *pool_task, struct store *store, const pawl_error *err) {
     struct sampler *sampler = (struct sampler *)pool_task;
     struct arena *arena = arena_create(0);
@@ -133,7 +133,7 @@ static void run(struct pool_task *pool_task, struct store *store, const pawl_err
     server_hand_back(sampler->server, pool_task);
 }
 
-/* In the loop. */
+/* Runs in the loop. */
 static void done(struct pool_task *pool_task) {
     struct sampler *sampler = (struct sampler *)pool_task;
     sampler->running = false;

@@ -1,4 +1,4 @@
-/* The numbers of the whole system, read again and again; everybody who looks gets the same sample. */
+/* Samples of the whole system's state, taken about once a second and shared by all clients. */
 #ifndef SERVER_SAMPLER_H
 #define SERVER_SAMPLER_H
 
@@ -14,7 +14,7 @@ void sampler_free(struct sampler *sampler);
 
 /* Starts a sample when it is time; once a second or so. */
 void sampler_tick(struct sampler *sampler, int64_t now_ms);
-/* It is being watched: a sample is due now, and every second for a while. */
+/* A client is watching: take a sample now, and every second for a while. */
 void sampler_wanted(struct sampler *sampler);
 
 /* Appends the events after `after`, at most SAMPLES_REPLAYED, at least the latest. */

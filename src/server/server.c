@@ -32,7 +32,7 @@ static pawl_status no_memory(pawl_error *err) {
     return error_set(err, PAWL_NO_MEMORY, "server", "no memory for the server");
 }
 
-/* A schema's roles carry its name; NULL when there is no memory. */
+/* Roles are named after the schema; NULL if memory runs out. */
 static const char *role_name(struct server *server, const char *duty) {
     const char *schema = server->config.store.schema;
     return arena_printf(server->arena, "%s_%s", schema != NULL ? schema : "pawl", duty);
@@ -139,7 +139,7 @@ void server_hand_back(struct server *server, struct pool_task *pool_task) {
     server->done = pool_task;
     pthread_mutex_unlock(&server->lock);
     ssize_t written = write(server->event_fd, &one, sizeof one);
-    (void)written; /* full means that the loop will look anyway */
+    (void)written; /* if it is full, the loop wakes up anyway */
 }
 
 static void take_done(struct server *server) {
@@ -193,7 +193,7 @@ pawl_status server_run(struct server *server, pawl_error *err) {
     return PAWL_OK;
 }
 
-/* Connections that still wait for an answer or are given one. */
+/* Connections that are waiting for a response or receiving one. */
 static bool busy(const struct server *server) {
     for (const struct link *link = server->links->first; link != NULL; link = link->next)
         if (link->state != LINK_READING)
@@ -201,7 +201,7 @@ static bool busy(const struct server *server) {
     return false;
 }
 
-/* Lets what runs end, and gives every connection its answer. */
+/* Lets running requests finish, and answers every connection. */
 static void wind_up(struct server *server) {
     operations_stop(server->operations);
     lease_watch_end(server->leases);

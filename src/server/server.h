@@ -1,4 +1,4 @@
-/* The HTTP server: one loop with epoll, a few threads that talk to the database, and what they share. */
+/* The HTTP server: one epoll loop, a few threads that talk to the database, and their shared state. */
 #ifndef SERVER_SERVER_H
 #define SERVER_SERVER_H
 
@@ -19,12 +19,12 @@ struct server_config {
     const char *token_file; /* NULL: the default place */
     const char *tls_cert;   /* PEM files; NULL: no TLS */
     const char *tls_key;
-    const char *public_url; /* how a proxy in front is reached: "https://pawl.example.org"; NULL: none */
+    const char *public_url; /* address of a proxy in front: "https://pawl.example.org"; NULL: none */
     pawl_str redact;        /* absent: nothing is hidden */
     const char *tools;      /* a file of tools for checking pipelines; NULL: none */
-    int64_t tools_ms;       /* how long their servers may take to say what they have; 0: as long as usual */
+    int64_t tools_ms;       /* how long MCP servers may take to list their tools; 0: the default */
     bool lease_api;
-    int64_t alert_interval_ms; /* 0: it does not watch over alerts */
+    int64_t alert_interval_ms; /* 0: it does not evaluate alerts */
     const char *alert_targets; /* a file; NULL: none */
     struct log log;
 };
@@ -41,12 +41,12 @@ struct server {
     bool tls;
     char address[80]; /* "127.0.0.1:7295", with the port that was taken */
     int listen_fd;
-    int event_fd; /* pool tasks are done, or the loop is wanted */
+    int event_fd; /* wakes the loop: pool tasks are done, or it is needed otherwise */
     int signal_fd;
     bool stopping;
     int64_t started_ms; /* boot clock */
     struct MHD_Daemon *daemon;
-    struct store_pool query_pool; /* questions and actions */
+    struct store_pool query_pool; /* for queries and actions */
     struct store_pool lease_pool; /* the worker's role; no threads unless the lease API is on */
     struct store_pool bulk_pool;  /* operations over many things, one after the other */
     struct store_pool doctor_pool;
@@ -64,7 +64,7 @@ struct server {
     struct tracer *tracer;      /* NULL: nothing is traced */
 };
 
-/* Checks the configuration, opens the database, listens. The caller closes it also when it fails. */
+/* Checks the configuration, opens the database, listens. The caller closes it even if this fails. */
 PAWL_MUSTCHECK pawl_status server_open(struct server *server, const struct server_config *config,
                                        pawl_error *err);
 

@@ -1,4 +1,4 @@
-/* What the server counts about its own requests. */
+/* Counting the server's own requests. */
 #include "server/stats.h"
 
 #include <string.h>

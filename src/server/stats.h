@@ -1,4 +1,4 @@
-/* What the server counts about its own requests. */
+/* Counters of the server's own requests. */
 #ifndef SERVER_STATS_H
 #define SERVER_STATS_H
 

@@ -1,4 +1,4 @@
-/* Threads that talk to the database, each with a store of its own, and the pool_tasks that wait for them. */
+/* The threads of a store pool, and their queue of pool_tasks. */
 #include "server/store_pool.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static struct pool_task *take(struct store_pool *pool) {
     return pool_task;
 }
 
-/* A store that cannot be opened now is tried again with the next pool_task. */
+/* If the store cannot be opened now, the next pool_task tries again. */
 static void *work(void *self) {
     struct store_pool *pool = self;
     struct store *store = NULL;

@@ -1,4 +1,5 @@
-/* Threads that talk to the database, each with a store of its own, and the pool_tasks that wait for them. */
+/* A pool of threads that talk to the database, each with its own store handle, and the pool_tasks waiting for
+ * them. */
 #ifndef SERVER_STORE_POOL_H
 #define SERVER_STORE_POOL_H
 
@@ -7,7 +8,7 @@
 #include "base/log.h"
 #include "store/store.h"
 
-/* Part of what is to be done. store is NULL when there is none: err says why. */
+/* Embed it in a task. store is NULL if it could not be opened: err says why. */
 struct pool_task {
     void (*run)(struct pool_task *pool_task, struct store *store, const pawl_error *err);
     void (*done)(struct pool_task *pool_task); /* in the loop, after server_hand_back */
@@ -30,7 +31,7 @@ struct store_pool {
 PAWL_MUSTCHECK pawl_status store_pool_open(struct store_pool *pool, const struct store_config *config,
                                            int threads, struct log *log, pawl_error *err);
 void store_pool_put(struct store_pool *pool, struct pool_task *pool_task);
-/* Ends the threads; what waits is run without a store. */
+/* Ends the threads; waiting tasks are run without a store. */
 void store_pool_close(struct store_pool *pool);
 
 #endif

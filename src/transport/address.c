@@ -1,4 +1,4 @@
-/* The address of a broker. */
+/* Parsing the address of a broker. */
 #include "transport/address.h"
 
 #include <string.h>

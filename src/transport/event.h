@@ -26,7 +26,7 @@ struct event {
     pawl_str traceparent;
     pawl_str tracestate;
     pawl_str headers; /* pawlheaders: a JSON object as text */
-    pawl_str data;    /* JSON, as it is */
+    pawl_str data;    /* JSON, unchanged */
 };
 
 struct event_attribute {
@@ -37,8 +37,8 @@ struct event_attribute {
 /* The attributes that are there, specversion first, without the data. Returns their number. */
 size_t event_attributes(const struct event *event, struct event_attribute out[static EVENT_ATTRIBUTES_MAX]);
 
-/* Takes one attribute by its CloudEvents name; names that are not known are ignored, as the standard says.
- * False: a specversion that is not 1.0. */
+/* Sets one attribute by its CloudEvents name; unknown names are ignored, as the standard requires. False: a
+ * specversion that is not 1.0. */
 PAWL_MUSTCHECK bool event_set(struct event *event, pawl_str name, pawl_str value);
 
 /* The name under which an attribute travels as a header: the prefix before its own, or content-type. */
@@ -57,7 +57,7 @@ void event_json(struct buf *buf, const struct event *event);
 PAWL_MUSTCHECK pawl_status event_parse(struct arena *arena, pawl_str text, struct event *event,
                                        pawl_error *err);
 
-/* Whether all that CloudEvents and an inbox require is there and has a size that can be stored. */
+/* Whether everything that CloudEvents and an inbox require is present and small enough to be stored. */
 PAWL_MUSTCHECK pawl_status event_check(const struct event *event, pawl_error *err);
 
 #endif

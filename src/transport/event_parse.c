@@ -1,4 +1,4 @@
-/* A CloudEvent read from its JSON form: the data stays exactly the bytes that came. */
+/* Reading a CloudEvent from its JSON form; the data keeps its exact bytes. */
 #include <string.h>
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-/* Finding and loading transport modules: each is a file of its own that may be missing. */
+/* Finding and loading transport modules: each is a separate file that may be missing. */
 #ifndef TRANSPORT_MODULE_H
 #define TRANSPORT_MODULE_H
 

@@ -1,4 +1,4 @@
-/* The transports file. */
+/* Reading and checking the transports file. */
 #include "transport/settings.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* The transports file: which brokers there are, what is published where, and what is read from where. */
+/* The transports file: brokers, routes to publish, subscriptions to read, and the spine. */
 #ifndef TRANSPORT_SETTINGS_H
 #define TRANSPORT_SETTINGS_H
 
@@ -22,15 +22,15 @@ struct transport_setting {
     struct transport_config config;
     const struct transport_module *module;
     struct transport_option options[TRANSPORT_OPTIONS_MAX];
-    int breaker_failures; /* after this many in a row the transport rests */
-    int64_t breaker_ms;   /* at first; doubled while it stays away */
+    int breaker_failures; /* after this many in a row the breaker opens */
+    int64_t breaker_ms;   /* the first pause; doubled while the broker stays unavailable */
 };
 
 /* One [route PATTERN]: outbox messages whose topic matches go there. */
 struct route_setting {
     pawl_str pattern;
     size_t transport;
-    pawl_str to; /* {topic}, {type} and {stream} stand for the message's */
+    pawl_str to; /* {topic}, {type} and {stream} are replaced by the message's */
     int rate;    /* most messages per second; 0 = no limit */
     pawl_handler rules;
 };
@@ -65,7 +65,7 @@ struct transport_settings {
 };
 
 /*
- * Reads the file and loads the modules that it names. A fault is told as "PATH:LINE: reason", never with a
+ * Reads the file and loads the modules that it names. Errors are "PATH:LINE: reason" and never contain a
  * secret. Free with transport_settings_free.
  */
 PAWL_MUSTCHECK pawl_status transport_settings_read(const char *path, struct transport_settings **settings,

@@ -1,4 +1,4 @@
-/* Small things that every transport needs. */
+/* Helpers shared by the transport modules: settings, results and malformed deliveries. */
 #include "transport/transport.h"
 
 #include <stdarg.h>

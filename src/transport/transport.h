@@ -1,4 +1,4 @@
-/* What a broker is to pawl: one small interface that every transport module fills. */
+/* The interface that every transport module implements. */
 #ifndef TRANSPORT_TRANSPORT_H
 #define TRANSPORT_TRANSPORT_H
 
@@ -24,7 +24,7 @@ struct transport_option {
 /* How a broker is reached. Texts are borrowed while the session is open; user and password come from the
  * environment or a file and must not appear in any error. */
 struct transport_config {
-    const char *name; /* what the user calls it; for messages */
+    const char *name; /* its name in the configuration; for messages */
     const char *url;
     const char *user, *password;
     const char *ca_file, *cert_file, *key_file; /* NULL: the system's authorities, no client certificate */
@@ -49,13 +49,13 @@ struct transport_message {
     int64_t max_length; /* of the destination, where it can be trimmed; 0 = as the transport says */
 };
 
-/* What became of one message. Only confirmed means that the broker has it; unavailable says nothing about
- * the message itself, so it costs no attempt. */
+/* The outcome for one message. Only confirmed means that the broker has it; unavailable says nothing about
+ * the message itself, so no attempt is counted. */
 enum transport_fate {
-    FATE_UNAVAILABLE = 0, /* the broker is away or did not answer: it may have it */
+    FATE_UNAVAILABLE = 0, /* the broker is unavailable or did not answer: it may have the message */
     FATE_CONFIRMED,
-    FATE_REFUSED, /* the broker said no, for now */
-    FATE_REJECTED /* the broker will never take this message there */
+    FATE_REFUSED, /* the broker refused it for now */
+    FATE_REJECTED /* the broker will never accept this message there */
 };
 
 struct transport_result {
@@ -70,7 +70,7 @@ struct transport_subscription {
     pawl_str reader; /* this reader inside the group; stable over reconnects */
 };
 
-/* One message that came in; texts live in the arena of the receive call. */
+/* A received message; texts live in the arena of the receive call. */
 struct transport_delivery {
     uint64_t tag; /* for acknowledge; only of this session */
     pawl_str from;
@@ -95,11 +95,11 @@ struct transport_module {
     int abi;
     const char *name;
     const char *library; /* the client library and its version; NULL: none */
-    bool keeps_order;    /* after a failure nothing later of the same call and key can have been taken */
+    bool keeps_order; /* after a failure, no later message of the same call and key can have been accepted */
 
     /* PAWL_UNAVAILABLE: the broker cannot be reached; PAWL_INVALID: address, credentials or certificate. */
     pawl_status (*open)(const struct transport_config *config, struct transport **session, pawl_error *err);
-    /* Fills every result. Not PAWL_OK: the session is broken; results that have no answer are unavailable. */
+    /* Fills every result. Not PAWL_OK: the session is broken; results without an answer are unavailable. */
     pawl_status (*publish)(struct transport *session, const struct transport_message *messages, size_t count,
                            struct transport_result *results, pawl_error *err);
     /* NULL: the transport only publishes. */
@@ -119,14 +119,14 @@ struct transport_module {
 const char *transport_option(const struct transport_config *config, const char *name);
 
 /*
- * Makes the event of what came (raw): of its attributes and the body when they said that it is one (binary),
- * else of the body alone. read: whether the attributes could be taken, and reason why not. What is no event
- * is marked malformed.
+ * Builds the event from a delivery (raw): from attributes and body in binary mode, otherwise from the body
+ * alone. read: whether the attributes could be read; reason: why not. A delivery that is not an event is
+ * marked malformed.
  */
 void transport_delivery_judge(struct transport_delivery *delivery, struct arena *arena, bool binary,
                               pawl_status read, pawl_error *reason);
 
-/* Marks every result unavailable with one reason: the state before anything was heard. */
+/* Marks every result unavailable with one reason: the initial state, before any answer. */
 void transport_results_unknown(struct transport_result *results, size_t count, const char *reason);
 
 void transport_result_confirm(struct transport_result *result);

@@ -1,4 +1,4 @@
-/* A byte stream to a broker. */
+/* Connecting to a broker over TCP and TLS, reading and writing with deadlines. */
 #include "transport/wire.h"
 
 #include <arpa/inet.h>
@@ -120,7 +120,7 @@ static pawl_status tls_context(struct wire *wire, const struct wire_config *conf
     return PAWL_OK;
 }
 
-/* Waits for what the TLS layer wants. False: a real error, or the deadline passed. */
+/* Waits until the TLS layer can continue. False: a real error, or the deadline passed. */
 static bool tls_again(struct wire *wire, int result, int64_t until_ms, bool *timeout) {
     int want = SSL_get_error(wire->tls, result);
     *timeout = false;

@@ -1,4 +1,4 @@
-/* Alert rules and what happened to them, as rows of output. */
+/* Output columns of alert rules and their history. */
 #include "view/alert.h"
 
 #include "view/output/row.h"

@@ -1,4 +1,4 @@
-/* Events, perspectives and checkpoints as rows of output. */
+/* Output columns of events, perspectives and checkpoints. */
 #include "view/event.h"
 
 #include "base/str.h"

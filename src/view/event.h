@@ -1,4 +1,4 @@
-/* Events, perspectives and checkpoints as rows of output. */
+/* Output columns of events, perspectives and checkpoints. */
 #ifndef VIEW_EVENT_H
 #define VIEW_EVENT_H
 

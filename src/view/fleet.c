@@ -1,4 +1,4 @@
-/* Instances and lanes as rows of output. */
+/* Output columns of instances and lanes. */
 #include "view/fleet.h"
 
 #include "view/names.h"
@@ -10,7 +10,7 @@ const char *instance_state_name(const struct instance_row *row, int64_t now_ms) 
     return row->lease_until_ms <= now_ms ? "silent" : "active";
 }
 
-/* How many of the partitions 0 … count-1 fall into the lane. */
+/* How many of the partitions 0 … count-1 are in the lane. */
 static int partitions_in(const struct settings *settings, int lane) {
     return settings->partition_count / settings->lane_count +
            (lane < settings->partition_count % settings->lane_count ? 1 : 0);

@@ -1,4 +1,4 @@
-/* Instances and lanes as rows of output. */
+/* Output columns of instances and lanes. */
 #ifndef VIEW_FLEET_H
 #define VIEW_FLEET_H
 

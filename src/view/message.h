@@ -1,4 +1,4 @@
-/* Messages as rows of output, and reading many of them page by page. */
+/* Output columns of messages, and reading many messages page by page. */
 #ifndef VIEW_MESSAGE_H
 #define VIEW_MESSAGE_H
 

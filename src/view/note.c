@@ -1,4 +1,4 @@
-/* What people did, paused and decided, and what failed for good, as rows of output. */
+/* Output columns of actions, pauses, settings and groups of dead letters. */
 #include "view/note.h"
 
 #include "view/names.h"

@@ -1,4 +1,4 @@
-/* What people did, paused and decided, and what failed for good, as rows of output. */
+/* Output columns of actions, pauses, settings and groups of dead letters. */
 #ifndef VIEW_NOTE_H
 #define VIEW_NOTE_H
 

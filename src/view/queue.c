@@ -1,4 +1,4 @@
-/* The queue of jobs in numbers. */
+/* Statistics of the job queue. */
 #include "view/queue.h"
 
 #include <inttypes.h>
@@ -38,7 +38,7 @@ static pawl_status read_hour(struct store *store, int64_t now_ms, struct queue_s
     return status;
 }
 
-/* Who runs its first job of the hour has ended none. */
+/* A worker that is running its first job of the hour has not ended any. */
 static pawl_status count_busy(struct store *store, int64_t now_ms, struct arena *arena,
                               struct queue_stats *stats, pawl_error *err) {
     struct instance_rows found = {.count = 0};

@@ -1,4 +1,4 @@
-/* The queue of jobs in numbers: what waits, by priority, and how the last hour went. */
+/* Statistics of the job queue: what is waiting, by priority, and the last hour. */
 #ifndef VIEW_QUEUE_H
 #define VIEW_QUEUE_H
 
@@ -11,12 +11,12 @@ struct queue_stats {
     int64_t total_runs, successful_runs; /* of the last hour, as far as executions are audited */
     int64_t duration_ms;                 /* of them all */
     int64_t active_workers;              /* that ended any of them or hold a job now */
-    bool priorities_all;                 /* false: there is more than was counted */
+    bool priorities_all;                 /* false: there are more than were counted */
     struct buf priorities;               /* JSON: {"0":12,"5":3}; the highest first */
 };
 
-/* Counts come from the tallies; what waits by priority is counted up to PAWL_BACKLOG_LOOK. queue_stats_free
- * it also when it failed. */
+/* Counts come from the tallies; waiting jobs by priority are counted up to PAWL_BACKLOG_LOOK. Call
+ * queue_stats_free even if it failed. */
 PAWL_MUSTCHECK pawl_status queue_stats_read(struct store *store, struct arena *arena,
                                             struct queue_stats *stats, pawl_error *err);
 void queue_stats_free(struct queue_stats *stats);

@@ -1,4 +1,4 @@
-/* Receptors as rows of output. */
+/* Output columns of receptors and their results. */
 #include "view/receptor.h"
 
 #include "domain/workstatus.h"

@@ -1,4 +1,4 @@
-/* Receptors as rows of output: those on events, and how far they have come with one message or event. */
+/* Output columns of receptors on events, and of receptor results for one message or event. */
 #ifndef VIEW_RECEPTOR_H
 #define VIEW_RECEPTOR_H
 

@@ -1,4 +1,4 @@
-/* Runs as commands show them. */
+/* Finding runs by number or key, and their output columns. */
 #include "view/run.h"
 
 #include <inttypes.h>
@@ -61,7 +61,7 @@ pawl_status run_view_partition(struct store *store, const struct run_row *run, p
 struct run_gauge run_view_gauge(const struct run_row *run, int64_t now_ms, const struct run_row *before,
                                 int64_t since_ms) {
     struct run_gauge_in in = {.parts = run->partitions,
-                              /* One that ended is as far as it got, not at its end. */
+                              /* An ended run shows how far it got, not 100 %. */
                               .parts_ended = run->done + (run_view_ended(run) ? 0 : run->failed),
                               .items = run->items,
                               .items_total = run->total,

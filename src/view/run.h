@@ -1,4 +1,4 @@
-/* Runs as commands show them: found by number or key, with how far they are. */
+/* Finding runs by number or key, and their output columns with progress. */
 #ifndef VIEW_RUN_H
 #define VIEW_RUN_H
 
@@ -18,7 +18,7 @@ PAWL_MUSTCHECK pawl_status run_view_partition(struct store *store, const struct 
 bool run_view_ended(const struct run_row *run);
 const char *run_state_name(enum run_state state);
 
-/* before (may be NULL): the same run so long ago, for the rate of late. */
+/* before (may be NULL): an earlier state of the same run, for the recent rate. */
 struct run_gauge run_view_gauge(const struct run_row *run, int64_t now_ms, const struct run_row *before,
                                 int64_t since_ms);
 

@@ -1,4 +1,4 @@
-/* Streams in which something waits. */
+/* Gathering streams with waiting messages. */
 #include "view/stream.h"
 
 #include <stdlib.h>

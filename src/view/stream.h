@@ -1,4 +1,4 @@
-/* Streams in which something waits, gathered from their messages. */
+/* Streams with waiting messages, gathered from the messages. */
 #ifndef VIEW_STREAM_H
 #define VIEW_STREAM_H
 
@@ -12,7 +12,7 @@ struct stream_row {
     enum store_kind kind;
     pawl_str stream;
     int64_t counts[STATE_DONE + 1]; /* by enum message_state, of what was read */
-    bool complete;                  /* everything was read: the counts are not too low */
+    bool complete;                  /* everything was read: the counts are exact */
     int64_t first_seq, first_put_ms;
     pawl_uuid first_id;
     pawl_str first_type;
@@ -26,12 +26,12 @@ struct stream_rows {
 
 extern const struct column stream_columns[STREAM_COLUMNS];
 
-/* How many messages of each state a list of streams may look at. */
+/* How many messages of each state a list of streams may read. */
 enum { STREAMS_LOOK_MAX = 100000 };
 
 /* Reads at most per_state messages of every state but done, so that it costs the same whatever the backlog;
- * when there are more, no row is complete. Those in which something is blocked come first, then those with
- * dead letters. kind 0 = any. */
+ * when there are more, no row is complete. Blocked streams come first, then those with dead letters. kind 0 =
+ * any. */
 PAWL_MUSTCHECK pawl_status streams_waiting(struct store *store, enum store_kind kind, int per_state,
                                            struct arena *arena, struct stream_rows *out, pawl_error *err);
 

@@ -1,4 +1,4 @@
-/* Jobs, limits, tasks, schedules, agents and executions as rows of output. */
+/* Output columns of jobs, limits, tasks, schedules, agents and executions. */
 #include "view/work.h"
 
 #include <string.h>
@@ -68,7 +68,7 @@ const struct column step_columns[STEP_COLUMNS] = {
 #undef ROW
 
 void step_cells(const struct job_step *step, struct cell cells[static STEP_COLUMNS]) {
-    bool waits = step->state == JOB_STEP_WAITING; /* written down, but not at its end */
+    bool waits = step->state == JOB_STEP_WAITING; /* recorded, but not finished */
     const struct cell made[] = {waits ? cell_none() : cell_time(step->finished_ms),
                                 waits ? cell_none() : cell_duration(step->finished_ms - step->started_ms)};
     row_cells(step_columns, STEP_COLUMNS, step, made, cells);
@@ -134,8 +134,8 @@ const struct column refusal_columns[REFUSAL_COLUMNS] = {
 };
 #undef ROW
 
-/* What was refused before it ran names the scope alone, what was refused while it ran says it in a sentence;
- * absent: no scope was missing, but the agent is disabled or gone, or what it wanted is another's. */
+/* A refusal before the run has just the scope, one during the run has a sentence; absent: no scope was
+ * missing, but the agent is disabled or gone, or used something that belongs to another agent. */
 static pawl_str missing_scope(pawl_str said) {
     static const char lacks[] = "lacks the scope '";
     if (scope_check_name(said, false, NULL) == PAWL_OK)

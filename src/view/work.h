@@ -1,4 +1,4 @@
-/* Jobs, limits, tasks, schedules, agents and executions as rows of output. */
+/* Output columns of jobs, limits, tasks, schedules, agents and executions. */
 #ifndef VIEW_WORK_H
 #define VIEW_WORK_H
 

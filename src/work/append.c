@@ -1,4 +1,4 @@
-/* Appending events and waiting for perspectives, as the public API has them. */
+/* Appending events and waiting for perspectives: functions of the public API. */
 #include <inttypes.h>
 #include <time.h>
 

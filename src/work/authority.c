@@ -1,4 +1,4 @@
-/* Whether the agent of a job may do what the job does. */
+/* Checking an agent's scopes against what its job does. */
 #include "work/authority.h"
 
 #include "base/error.h"
@@ -68,7 +68,7 @@ static pawl_status needs_consolidation(struct needs *needs, const struct run_doc
         return needs_tool(needs, doc->consolidate_call.uses, err);
     if (doc->consolidate == RUN_CONSOLIDATE_PIPELINE)
         return needs_document(needs, doc->consolidate_document, err);
-    /* As deep as run_doc_read lets runs consolidate by runs: RUN_DOC_NESTED_MAX. */
+    /* The same nesting limit as in run_doc_read: RUN_DOC_NESTED_MAX. */
     pawl_status status = run_doc_read(needs->arena, doc->consolidate_document, &nested, err);
     return status == PAWL_OK ? needs_run(needs, &nested, err) : status;
 }
@@ -88,7 +88,7 @@ pawl_status needs_run(struct needs *needs, const struct run_doc *doc, pawl_error
     return status == PAWL_OK ? needs_consolidation(needs, doc, err) : status;
 }
 
-/* What a task was registered with, and what its pipeline uses now. */
+/* The scopes a task was registered with, and those its pipeline needs now. */
 static pawl_status needs_task(struct needs *needs, const struct task *task, pawl_error *err) {
     const struct tree *spec = NULL;
     pawl_str scope;
@@ -102,7 +102,7 @@ static pawl_status needs_task(struct needs *needs, const struct task *task, pawl
         return status;
     if (document != NULL)
         return needs_document(needs, document, err);
-    /* The author of the agent's task has said what its handler needs. */
+    /* The author of the agent's task has declared what its handler needs. */
     return str_absent(task->agent) ? needs_named(needs, "job", task->type, err) : PAWL_OK;
 }
 

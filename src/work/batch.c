@@ -1,4 +1,4 @@
-/* The work batch of the public API, in the words of the seam and back. */
+/* The work batch of the public API, converted to store operations and back. */
 #include <string.h>
 #include <unistd.h>
 
@@ -199,7 +199,7 @@ pawl_status pawl_process_work_batch(pawl_store *store, const pawl_batch *batch, 
     pawl_status status = batch_in(arena, batch, &in, err);
     if (status == PAWL_OK)
         status = inner->ops->core.batch_process(inner, &in, arena, &answers, err);
-    /* Too little memory for the answer must not look like a batch that did not happen. */
+    /* Running out of memory for the answer must not look like a batch that did not happen. */
     if (status == PAWL_OK &&
         (!part_out(arena, &answers, KIND_OUTBOX, &made.outbox) ||
          !part_out(arena, &answers, KIND_INBOX, &made.inbox) || !granted_out(arena, &answers.granted, &made)))

@@ -1,4 +1,4 @@
-/* Something that one instance does at a time. */
+/* Taking, keeping and giving back a duty. */
 #include "work/duty.h"
 
 #include <time.h>
@@ -8,9 +8,9 @@
 #include "base/uuid.h"
 
 enum {
-    DUTY_MS = 15000, /* how long a holder that died keeps others out, when nothing tells earlier */
+    DUTY_MS = 15000, /* how long a dead holder blocks others, at worst */
     BACKOFF_MS_MAX = 10000,
-    SLICE_MS = 20 /* a stop is noticed that late */
+    SLICE_MS = 20 /* how late a stop is noticed */
 };
 
 bool duty_hold(struct duty *duty, struct store *store, pawl_uuid instance) {

@@ -1,5 +1,5 @@
-/* Something that one instance does at a time, by a thread beside the worker: reading a subscription, passing
- * on the spine. */
+/* A duty: something that one instance at a time does in a background thread, such as reading a subscription
+ * or passing on the spine. */
 #ifndef WORK_DUTY_H
 #define WORK_DUTY_H
 
@@ -10,12 +10,12 @@
 #include "store/store.h"
 #include "transport/settings.h"
 
-/* What such threads need of their worker; everything outlives them. */
+/* What such threads need from their worker; everything outlives them. */
 struct duty_world {
     struct transport_settings *settings;
     pawl_str service;
     struct store_config store;
-    pawl_uuid (*instance)(void *self); /* under which the worker is registered now; nil = not */
+    pawl_uuid (*instance)(void *self); /* the worker's current instance id; nil = not registered */
     void *self;
     struct log log; /* used by the threads */
 };
@@ -28,14 +28,14 @@ struct duty {
     int64_t renew_ms;   /* boot time */
 };
 
-/* Whether the duty is this instance's (nil: of course not), with enough time left to do something under it.
- * A store that does not answer: it is not. */
+/* Whether this instance (nil: never) holds the duty, with enough time left to act under it. False if the
+ * store does not answer. */
 bool duty_hold(struct duty *duty, struct store *store, pawl_uuid instance);
 
-/* Waits, or until the thread is told to stop. */
+/* Waits, or returns early if the thread is told to stop. */
 void duty_wait(const atomic_bool *stopping, int64_t wait_ms);
 
-/* After a failure: how long to wait the next time, and waiting so. Begin with DUTY_BACKOFF_MS. */
+/* Waits after a failure, and doubles the next wait. Start with DUTY_BACKOFF_MS. */
 enum { DUTY_BACKOFF_MS = 250 };
 int64_t duty_longer_ms(int64_t backoff_ms);
 void duty_back_off(const atomic_bool *stopping, int64_t *backoff_ms);

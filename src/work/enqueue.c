@@ -1,4 +1,4 @@
-/* Enqueueing jobs, as the public API has it. */
+/* Enqueueing jobs: functions of the public API. */
 #include <string.h>
 
 #include "base/error.h"
@@ -41,7 +41,7 @@ static pawl_status put_of(struct arena *arena, const pawl_job *jobs, size_t coun
     return PAWL_OK;
 }
 
-/* Tells of the first job that was not taken. */
+/* Reports the first job that was not accepted. */
 static pawl_status answers_of(const struct enqueue_result *result, const pawl_job *jobs, size_t count,
                               int64_t *ids, pawl_error *err) {
     if (ids != NULL && count > 0)

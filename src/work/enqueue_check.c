@@ -1,4 +1,4 @@
-/* Whether jobs that are about to be enqueued could run at all. */
+/* Checking before enqueueing whether a job could run at all. */
 #include "work/enqueue_check.h"
 
 #include "base/error.h"

@@ -1,4 +1,5 @@
-/* Reading events, registering perspectives and waiting for them. */
+/* Reading events, registering perspectives and receptors, and waiting for perspectives: functions of the
+ * public API. */
 #include <time.h>
 
 #include "base/arena.h"

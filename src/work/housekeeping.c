@@ -1,7 +1,7 @@
-/* Removing what has outlived its use. */
+/* Removing rows that are no longer needed. */
 #include "work/housekeeping.h"
 
-/* The counts of a round, so that they can be compared and summed up. */
+/* The counts of a round, as an array that can be compared and added up. */
 enum { COUNTS = 18, ANCHOR_OLDER_MS = 60000 };
 
 static void counts_of(struct housekeeping *of, int64_t *counts[static COUNTS]) {

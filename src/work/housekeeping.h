@@ -1,4 +1,4 @@
-/* Removing what has outlived its use, everywhere: messages, jobs and runs. */
+/* Removing rows of messages, jobs, runs and alerts that are no longer needed. */
 #ifndef WORK_HOUSEKEEPING_H
 #define WORK_HOUSEKEEPING_H
 
@@ -9,7 +9,7 @@ struct housekeeping {
     struct jobs_maintain_result jobs;
     struct runs_maintain_result runs;
     struct audit_head head; /* the last anchor of the audit */
-    bool more;              /* a deletion reached its bound: another round finds more */
+    bool more;              /* a deletion reached its limit: another round will find more */
 };
 
 /* One round of short transactions; each deletion takes at most rows_max. caller (nil: none) is never

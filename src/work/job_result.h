@@ -1,10 +1,10 @@
-/* How the execution of a job ended, as what ran it says. */
+/* The result of a job's execution. */
 #ifndef WORK_JOB_RESULT_H
 #define WORK_JOB_RESULT_H
 
 #include "pawl.h"
 
-/* What became of a job, as a slot says. Texts live in `owner` until JOB_ACT_FREE_RESULT. */
+/* A slot's result for a job. Texts live in `owner` until JOB_ACT_FREE_RESULT. */
 enum job_end {
     JOB_END_DONE = 1,
     JOB_END_RETRY,
@@ -13,7 +13,7 @@ enum job_end {
     JOB_END_NOT_RUN,
     JOB_END_SNOOZE,
     JOB_END_WAIT,
-    JOB_END_SETTLED /* its end is in the store already, in a transaction of its own: nothing to report */
+    JOB_END_SETTLED /* its end is already in the store: nothing to report */
 };
 struct job_result_in {
     enum job_end end;

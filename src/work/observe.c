@@ -1,4 +1,4 @@
-/* What is noted of every piece of work. */
+/* Measuring work: durations, spans, and the log of failed attempts. */
 #include "work/observe.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ void observe_clock(struct observer *observer, int64_t store_now_ms) {
         atomic_store_explicit(&observer->ahead_ms, store_now_ms - clock_boot_ms(), memory_order_relaxed);
 }
 
-/* Until now_us, by the boot clock: the caller has read it already. */
+/* Up to now_us, by the boot clock, which the caller has already read. */
 static void note_wait(struct observer *observer, enum rollup_kind kind, int64_t since_ms, int64_t now_us) {
     int64_t ahead_ms = atomic_load_explicit(&observer->ahead_ms, memory_order_relaxed);
     if (ahead_ms == 0)
@@ -56,7 +56,7 @@ enum rollup_result observe_outcome(enum handler_outcome outcome) {
     return ROLLUP_OTHER;
 }
 
-/* What a person asks first of a handler that fails. */
+/* The first things a person wants to know about a failing handler. */
 struct failure {
     const char *kind, *id;
     pawl_str type, error;
@@ -92,7 +92,7 @@ const struct item *observe_message(struct observer *observer, const struct item 
     if (observer == NULL)
         return item;
     work->began_us = clock_boot_us();
-    /* What is tried again has waited for its attempt, not for a worker. */
+    /* A retry waited for its time, not for a worker. */
     if (item->attempt <= 1)
         note_wait(observer, (enum rollup_kind)item->kind, item->put_ms, work->began_us);
     work->item.kind = item->kind;

@@ -1,4 +1,4 @@
-/* What is noted of every piece of work: how long it waited and took, and its span in a trace. */
+/* Measuring work: how long it waited and took, and its span in a trace. */
 #ifndef WORK_OBSERVE_H
 #define WORK_OBSERVE_H
 
@@ -8,37 +8,37 @@
 #include "store/jobs.h"
 #include "telemetry/tracer.h"
 
-/* What the threads of one worker share. NULL everywhere: nothing is noted. */
+/* Shared by the threads of one worker. NULL everywhere: nothing is measured. */
 struct observer {
     struct tracer *tracer; /* NULL: no traces */
     struct rollups rollups;
-    _Atomic int64_t ahead_ms;                    /* the store's clock less boot time; 0 = not known yet */
-    struct tracer_counts told;                   /* spans that are in the rollups; the exporter owns it */
-    struct log *log;                             /* where failed attempts are told; NULL: nowhere */
-    _Atomic int64_t failures_since_ms, failures; /* of the present second, so that a storm fills no disk */
+    _Atomic int64_t ahead_ms;  /* the store's clock less boot time; 0 = not known yet */
+    struct tracer_counts told; /* spans that are in the rollups; the exporter owns it */
+    struct log *log;           /* log for failed attempts; NULL: none */
+    _Atomic int64_t failures_since_ms,
+        failures; /* in the current second, so that a storm of failures does not fill the disk */
 };
 
 /* The store's clock said so just now. */
 void observe_clock(struct observer *observer, int64_t store_now_ms);
 
-/* Of what is in hand, as long as the log wants it; the message itself may be gone before its program is. */
+/* What the log needs about the current message, which may be freed before its program ends. */
 enum { OBSERVED_TYPE_BYTES = 64 };
 
-/* One message in hand; zero it before a first use. */
+/* One message being handled; zero it before the first use. */
 struct observed {
     struct span span;
-    struct item item; /* as its handler sees it: with the span's traceparent; only its kind when not traced */
-    int64_t began_us; /* 0 = it was not begun */
+    struct item item; /* as its handler sees it, with the span's traceparent; only its kind if not traced */
+    int64_t began_us; /* 0 = it was not started */
     pawl_uuid id;
     int attempt;
     char type[OBSERVED_TYPE_BYTES];
 };
 
-/* A handler starts with the message; returns the message as it is to be given to it. */
+/* A handler starts; returns the message to pass to it. */
 const struct item *observe_message(struct observer *observer, const struct item *item, struct observed *work);
 
-/* How it went. system and destination tell of a message that was published; NULL and absent: of one that was
- * handled. */
+/* The outcome. system and destination describe a published message; NULL and absent: it was handled. */
 struct observed_end {
     enum rollup_result result;
     pawl_str error;
@@ -47,7 +47,7 @@ struct observed_end {
 };
 void observe_message_end(struct observer *observer, struct observed *work, const struct observed_end *end);
 
-/* What an outcome of a handler counts as. */
+/* The rollup result for a handler's outcome. */
 enum rollup_result observe_outcome(enum handler_outcome outcome);
 
 /* The same for a job. */
@@ -64,13 +64,13 @@ const struct job *observe_job(struct observer *observer, const struct job *job, 
 void observe_job_end(struct observer *observer, struct observed_job *work, enum rollup_result result,
                      pawl_str error);
 
-/* A claim was asked for. */
+/* A claim was made. */
 void observe_claim(struct observer *observer, enum rollup_kind kind, int64_t took_us, bool ok, size_t count);
 
 /* Something of that kind has waited since then, by the store's clock, and starts now. */
 void observe_wait(struct observer *observer, enum rollup_kind kind, int64_t since_ms);
 
-/* Something of that kind was begun then, by the boot clock, and ends now. */
+/* Something of that kind started then, by the boot clock, and ends now. */
 void observe_handled(struct observer *observer, enum rollup_kind kind, enum rollup_result result,
                      int64_t began_us);
 
@@ -93,8 +93,8 @@ void observe_batch_end(struct observer *observer, struct observed_batch *work,
                        const struct observed_batch_end *end);
 
 struct store;
-/* Adds what was counted to the store's sums. What may or may not have been added is let be; what was not is
- * kept for the next time. */
+/* Adds what was counted to the store's sums. If the outcome is unknown, the counts are dropped; if it failed,
+ * they are kept for the next time. */
 PAWL_MUSTCHECK pawl_status observe_pass_on(struct observer *observer, struct store *store, pawl_error *err);
 
 #endif

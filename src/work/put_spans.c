@@ -1,4 +1,4 @@
-/* Putting something into the store under a span. */
+/* Sending, enqueueing and appending with a producer span. */
 #include "work/put_spans.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 enum { ID_BYTES = UUID_TEXT_BYTES };
 
-/* What one span tells. */
+/* The contents of one span. */
 struct told {
     const char *kind;
     pawl_str destination, type, stream;
@@ -63,7 +63,7 @@ static pawl_str begin_one(const struct putter *putter, struct span *span, pawl_s
     return span_traceparent(span, own);
 }
 
-/* What came with the parent is passed on to what has no traceparent itself. */
+/* Items without their own traceparent get the parent's tracestate. */
 static pawl_str state_kept(const struct putter *putter, pawl_str own, pawl_str object) {
     struct trace_context above;
     return str_absent(own) && !str_absent(putter->state) && trace_parse(putter->parent, &above)

@@ -1,12 +1,12 @@
-/* Putting something into the store under a span that says so: a message, a job, an event. */
+/* Sending, enqueueing and appending with a producer span for each message, job or event. */
 #ifndef WORK_PUT_SPANS_H
 #define WORK_PUT_SPANS_H
 
 #include "store/store.h"
 #include "telemetry/tracer.h"
 
-/* Who puts. A tracer of NULL: the call goes to the store as it is. Whatever is put is given the traceparent
- * of its span; the one it came with, or else `parent`, is above that. */
+/* The caller. With tracer NULL the call goes to the store unchanged. Otherwise each item gets the traceparent
+ * of its span, whose parent is the item's own traceparent, or else `parent`. */
 struct putter {
     struct tracer *tracer;
     pawl_str parent; /* may be absent */

@@ -1,4 +1,4 @@
-/* Firing what is due. */
+/* Firing due schedules, and checking new ones. */
 #include "work/schedule_duty.h"
 
 #include <stdio.h>
@@ -133,7 +133,7 @@ static pawl_status fire(struct store *store, const struct job_schedule *in, cons
     pawl_status status = schedule_id_of(in->name, &id, err);
     if (status != PAWL_OK)
         return status;
-    /* next_ms is the first instant that is not decided yet. */
+    /* next_ms is the first undecided instant. */
     schedule_fires(schedule, in->next_ms - 1, now_ms, fires);
     for (size_t i = 0; i < fires->count; i++)
         due_ms[i] = schedule_due_ms(schedule, &id, fires->ticks_ms[i]);

@@ -1,4 +1,4 @@
-/* Stores and sending, as the public API has them. */
+/* Opening stores, tracing and sending: functions of the public API. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,7 +63,7 @@ static void log_line(void *self, enum log_level level, const char *line) {
     store->on_log(store->self, (int)level, line);
 }
 
-/* A program decides for itself whether a library exports anything: opening a store is not asking for it. */
+/* A program decides whether the library exports traces; opening a store does not imply it. */
 pawl_status pawl_trace(pawl_store *store, const pawl_trace_config *config, bool *on, pawl_error *err) {
     if (store->tracer != NULL)
         return error_set(err, PAWL_CONFLICT, "pawl_trace", "the handle is traced already");

@@ -1,4 +1,4 @@
-/* One store handle that the threads of running jobs share. */
+/* A store handle shared by the threads of running jobs. */
 #include "work/shared_store.h"
 
 void shared_store_init(struct shared_store *shared, const struct store_config *config) {

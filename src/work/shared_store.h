@@ -1,4 +1,4 @@
-/* One store handle that the threads of running jobs share: opened when needed, reopened when it is lost. */
+/* A store handle shared by the threads of running jobs: opened when needed, reopened when it is lost. */
 #ifndef WORK_SHARED_STORE_H
 #define WORK_SHARED_STORE_H
 
@@ -15,10 +15,10 @@ struct shared_store {
 void shared_store_init(struct shared_store *shared, const struct store_config *config);
 void shared_store_close(struct shared_store *shared);
 
-/* The store, for this thread alone until shared_store_give. PAWL_OK, or what opening it said. */
+/* The store, exclusively for this thread until shared_store_give. Not PAWL_OK: it could not be opened. */
 PAWL_MUSTCHECK pawl_status shared_store_take(struct shared_store *shared, struct store **store,
                                              pawl_error *err);
-/* status: what the last call said; a handle that no longer answers is closed. */
+/* status: of the last call; a handle that no longer works is closed. */
 void shared_store_give(struct shared_store *shared, pawl_status status);
 
 #endif

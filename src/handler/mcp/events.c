@@ -1,4 +1,4 @@
-/* Event streams. */
+/* Parsing event streams (text/event-stream). */
 #include <string.h>
 
 #include "base/str.h"

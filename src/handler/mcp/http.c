@@ -24,7 +24,7 @@ struct stream {
     struct mcp_events events;
     struct buf body; /* of an answer that is no stream */
     bool mine;
-    pawl_status status; /* what was wrong with a message */
+    pawl_status status; /* why a message was rejected */
     pawl_error error;
 };
 
@@ -61,7 +61,7 @@ static struct http_request request_of(struct mcp_session *session, const struct 
                                  .allow_private = session->config->allow_private};
 }
 
-/* Says something while the answer still streams in: over the other client, and shortly. */
+/* Sends a message while the answer is still streaming in, over the second client and with a short timeout. */
 static pawl_status say_aside(struct mcp_session *session, pawl_str text, pawl_error *err) {
     struct http_header headers[HTTP_HEADERS_MAX];
     struct http_response response;
@@ -119,7 +119,7 @@ static pawl_status refused(struct mcp_session *session, const struct http_respon
                      "the server %s answered with HTTP status %d", session->config->name, code);
 }
 
-/* What came as one piece of JSON: with an error status it may still be an answer. */
+/* A single JSON document; even with an error status it may be an answer. */
 static pawl_status take_body(struct stream *stream, const struct http_response *response, pawl_error *err) {
     struct mcp_session *session = stream->session;
     struct buf reply;
@@ -136,7 +136,7 @@ static pawl_status take_body(struct stream *stream, const struct http_response *
         mcp_take(session, stream->exchange, buf_str(&stream->body), &reply, &stream->mine, err);
     buf_free(&reply);
     if (!ok && !stream->mine) {
-        session->broken = false; /* a refusal outside the protocol says nothing about the session */
+        session->broken = false; /* an error outside the protocol says nothing about the session */
         return refused(session, response, err);
     }
     if (status == PAWL_OK && !stream->mine)
@@ -157,7 +157,7 @@ static pawl_status pause_ms(const struct mcp_exchange *exchange, int64_t wait_ms
     return PAWL_OK;
 }
 
-/* A stream that broke off is taken up again after the last event, as long as the server named it. */
+/* An interrupted stream is resumed after the last event, if the server gave that an id. */
 static pawl_status resume(struct stream *stream, struct http_request request, struct http_header *headers,
                           size_t count, struct http_response *response, pawl_error *err) {
     struct mcp_session *session = stream->session;
@@ -186,7 +186,7 @@ static pawl_status resume(struct stream *stream, struct http_request request, st
     return status;
 }
 
-/* The session's name, and nothing that could break a header. */
+/* The session id, if it is safe in a header. */
 static void keep_session(struct mcp_session *session, const struct http_response *response) {
     pawl_str id = http_header_of(response, "mcp-session-id");
     if (session->session_id[0] == '\0' && id.len > 0 && id.len < sizeof(session->session_id))
@@ -241,7 +241,7 @@ void mcp_http_close(struct mcp_session *session) {
         struct arena *arena = arena_create(0);
         request.method = "DELETE";
         if (arena != NULL && http_call(session->client, &request, arena, &response, NULL) != PAWL_OK)
-            session->broken = true; /* it will notice by itself */
+            session->broken = true; /* the server will notice by itself */
         arena_free(arena);
     }
     http_client_free(session->client);

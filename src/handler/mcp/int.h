@@ -1,4 +1,4 @@
-/* What the files of the MCP client share. */
+/* Shared by the files of the MCP client only: the client, and one exchange. */
 #ifndef HANDLER_MCP_INT_H
 #define HANDLER_MCP_INT_H
 
@@ -15,7 +15,7 @@ struct mcp_session {
     enum mcp_era era;
     int64_t last_id;
     bool broken, forgotten;
-    bool unanswered; /* the last request was sent, and what became of it is not known */
+    bool unanswered; /* the last request was sent, but its outcome is unknown */
     bool tools_changed;
     char server[MCP_SERVER_NAME_BYTES];
     struct arena *scratch; /* one message at a time */
@@ -25,14 +25,14 @@ struct mcp_session {
     struct buf out; /* to be written */
     size_t out_at;
     /* An address. */
-    struct http_client *client, *side; /* side: what must be said while an answer streams in */
+    struct http_client *client, *side; /* side: for messages that must be sent while an answer streams in */
     char session_id[MCP_SESSION_ID_BYTES];
     char version[32];
 };
 
 /* One request while it waits for its answer. */
 struct mcp_exchange {
-    int64_t id; /* 0 = a notification, nothing is waited for */
+    int64_t id; /* 0 = a notification, which has no answer */
     const char *method;
     pawl_str name;                     /* of the tool; absent = none */
     pawl_str text;                     /* the whole message */
@@ -43,18 +43,18 @@ struct mcp_exchange {
     /* Out. */
     const struct tree *answer; /* the message that answers it */
     size_t bytes, messages, requests, noise;
-    bool sent;       /* all of it has left us, and the server has not refused it */
+    bool sent;       /* it was sent completely, and the server has not refused it */
     int http_status; /* of the answer */
 };
 
 /*
- * One message that arrived. *mine is set when it is the answer (then exchange->answer is). A request of the
- * server's is refused: the refusal is appended to reply. Anything that is not the protocol is
- * PAWL_UNAVAILABLE, and the session is of no more use.
+ * One message that arrived. *mine is set when it is the answer (then exchange->answer is). Requests from the
+ * server are refused; the refusal is appended to reply. A protocol violation is PAWL_UNAVAILABLE, and the
+ * session cannot be used any more.
  */
 PAWL_MUSTCHECK pawl_status mcp_take(struct mcp_session *session, struct mcp_exchange *exchange, pawl_str text,
                                     struct buf *reply, bool *mine, pawl_error *err);
-/* Counts what a server says; too much is a fault. */
+/* Counts what a server sends; too much is an error. */
 PAWL_MUSTCHECK pawl_status mcp_count(struct mcp_session *session, struct mcp_exchange *exchange, size_t bytes,
                                      pawl_error *err);
 PAWL_MUSTCHECK pawl_status mcp_fault(struct mcp_session *session, const char *what, pawl_error *err);
@@ -74,7 +74,7 @@ PAWL_MUSTCHECK pawl_status mcp_http_exchange(struct mcp_session *session, struct
                                              pawl_error *err);
 void mcp_http_close(struct mcp_session *session);
 
-/* A header value as the newer era wants it: plain, or =?base64?…?= when plain would not survive. In the
+/* A header value for the newer protocol: plain, or =?base64?…?= if plain text would not survive. In the
  * arena. */
 PAWL_MUSTCHECK pawl_status mcp_header_value(struct arena *arena, pawl_str text, pawl_str *value,
                                             pawl_error *err);
@@ -91,8 +91,7 @@ struct mcp_events {
 };
 void mcp_events_init(struct mcp_events *events);
 void mcp_events_free(struct mcp_events *events);
-/* Calls take for each event with data; stops at the first that answers false. False: it did, or memory is
- * short. */
+/* Calls take for each event with data; stops when it returns false. False: it did, or memory ran out. */
 bool mcp_events_feed(struct mcp_events *events, pawl_str piece, bool (*take)(void *self, pawl_str data),
                      void *self);
 

@@ -1,4 +1,4 @@
-/* The tools of an MCP server, page by page. */
+/* Reading an MCP server's list of tools, page by page. */
 #include <stdio.h>
 #include <string.h>
 

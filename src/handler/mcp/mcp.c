@@ -1,4 +1,4 @@
-/* A client of the Model Context Protocol. */
+/* The MCP client: opening a session, listing tools, calling them. */
 #include "handler/mcp/mcp.h"
 
 #include <poll.h>
@@ -110,8 +110,8 @@ static pawl_status ask(struct mcp_session *session, const struct question *quest
     return status;
 }
 
-/* After a request was given up: tells the server, and sees whether it is still there. A server that hangs is
- * of no more use, and what it would say late must not be taken for the answer to something else. */
+/* After giving up a request: notifies the server, and checks whether it still responds. A server that hangs
+ * cannot be used any more, and a late answer must not be mistaken for the answer to another request. */
 static void settle(struct mcp_session *session, int64_t id) {
     char members[96];
     struct mcp_exchange done;
@@ -119,7 +119,7 @@ static void settle(struct mcp_session *session, int64_t id) {
     struct mcp_wait wait = {clock_boot_ms() + MCP_SETTLE_MS, NULL};
     bool http = session->config->url != NULL;
     if (arena == NULL || (http && session->era == MCP_ERA_STATELESS)) {
-        arena_free(arena); /* over HTTP without sessions, hanging up has said it all */
+        arena_free(arena); /* over HTTP without sessions, closing the connection is enough */
         return;
     }
     snprintf(members, sizeof(members), "\"requestId\":%lld,\"reason\":\"given up\"", (long long)id);
@@ -135,7 +135,7 @@ static void settle(struct mcp_session *session, int64_t id) {
     arena_free(arena);
 }
 
-/* An error of JSON-RPC as a status: what is wrong with the request stays wrong. */
+/* A JSON-RPC error as a status: an error in the request is permanent. */
 static pawl_status rpc_error(const struct mcp_session *session, const struct mcp_exchange *done,
                              const struct tree *error, pawl_error *err) {
     const struct tree *message = tree_get_cstr(error, "message");
@@ -179,7 +179,7 @@ static void keep_server(struct mcp_session *session, const struct tree *info) {
                  STR_ARG(version != NULL ? version->text : (STR(""))));
 }
 
-/* Whether the result of server/discover is one of the newer era: any server may answer anything. */
+/* Whether the result of server/discover comes from the newer protocol; servers may answer anything. */
 static bool offers_stateless(const struct tree *answer) {
     const struct tree *result = tree_get_cstr(answer, "result");
     const struct tree *versions = tree_get_cstr(result, "supportedVersions");
@@ -191,7 +191,8 @@ static bool offers_stateless(const struct tree *answer) {
     return false;
 }
 
-/* Asks in the manner of the newer era. Not being understood is no failure: *understood is false then. */
+/* Tries the newer protocol. It is no failure if the server does not understand it: *understood is then false.
+ */
 static pawl_status discover(struct mcp_session *session, const struct mcp_wait *wait, struct arena *arena,
                             bool *understood, pawl_error *err) {
     struct mcp_exchange done = {0};
@@ -222,7 +223,7 @@ static pawl_status discover(struct mcp_session *session, const struct mcp_wait *
     } else if (status == PAWL_STALE || status == PAWL_NO_MEMORY || clock_boot_ms() >= wait->deadline_ms ||
                (session->config->url != NULL && done.http_status == 0 && status == PAWL_UNAVAILABLE &&
                 !session->broken && clock_boot_ms() < shorter.deadline_ms)) {
-        /* Cancelled, out of time, or never reached: the older way would fare no better. */
+        /* Cancelled, out of time, or never reached: the older protocol would not work either. */
         if (err != NULL)
             *err = why;
         return status;
@@ -274,7 +275,7 @@ static pawl_status agree(struct mcp_session *session, enum mcp_era hint, const s
     if (status == PAWL_OK && hint != MCP_ERA_HANDSHAKE)
         status = discover(session, wait, arena, &understood, err);
     if (status == PAWL_OK && !understood && session->broken && session->config->url == NULL) {
-        /* A question it does not know was too much for it: once more, the older way from the start. */
+        /* The unknown request broke the session: try again with the older protocol from the start. */
         mcp_stdio_close(session, 0);
         session->broken = false;
         session->last_id = 0;

@@ -1,4 +1,4 @@
-/* Messages of JSON-RPC as MCP uses them: what arrived, and whether it is the answer. */
+/* JSON-RPC messages as MCP uses them: classifying what arrived, and finding the answer. */
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +22,8 @@ pawl_status mcp_count(struct mcp_session *session, struct mcp_exchange *exchange
     return PAWL_OK;
 }
 
-/* Its requests are refused: this client does not sample, elicit or have roots. A ping is answered. */
+/* Requests from the server are refused: this client does not support sampling, elicitation or roots. A ping
+ * is answered. */
 static pawl_status refuse(struct mcp_session *session, struct mcp_exchange *exchange,
                           const struct tree *message, const struct tree *id, struct buf *reply,
                           pawl_error *err) {
@@ -126,7 +127,7 @@ pawl_status mcp_header_value(struct arena *arena, pawl_str text, pawl_str *value
     return PAWL_OK;
 }
 
-/* Descends through properties only, as the protocol has it. */
+/* Descends through properties only, as the protocol specifies. */
 static pawl_status params_of(struct arena *arena, const struct tree *schema, const struct tree *value,
                              struct http_header *headers, size_t *count, pawl_error *err) {
     const struct tree *wanted = tree_get_cstr(schema, "x-mcp-header");

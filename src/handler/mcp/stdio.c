@@ -61,8 +61,8 @@ static pawl_status read_some(struct mcp_session *session, struct mcp_exchange *e
     return mcp_count(session, exchange, (size_t)got, err);
 }
 
-/* Whether a line is something that the program, or what it is started with, prints beside its messages: those
- * are objects. What is left out is told once per request. */
+/* Whether a line is other output of the program, or of what started it; messages are objects. Ignored lines
+ * are logged once per request. */
 static bool is_noise(const struct mcp_session *session, struct mcp_exchange *exchange, pawl_str line) {
     enum { SHOWN_BYTES = 200 };
     line = str_trim(line);
@@ -74,7 +74,7 @@ static bool is_noise(const struct mcp_session *session, struct mcp_exchange *exc
     return true;
 }
 
-/* The whole lines that are there; *mine: one of them was the answer, what follows it stays. */
+/* Handles the complete lines; *mine: one of them was the answer, and what follows it stays in the buffer. */
 static pawl_status take_lines(struct mcp_session *session, struct mcp_exchange *exchange, bool *mine,
                               pawl_error *err) {
     size_t at = 0;

@@ -1,4 +1,4 @@
-/* Asking several MCP servers at once what they have. */
+/* Asking several MCP servers in parallel for their tools. */
 #include "base/str.h"
 #include "base/time/clock.h"
 #include "handler/tools/int.h"
@@ -55,7 +55,7 @@ void tools_ask(struct tools *tools, const pawl_str *uses, size_t count, const st
                 pthread_create(&asked[running].thread, NULL, ask_main, &asked[running]) == 0)
                 running++;
         }
-        while (running > 0) /* each comes back by the deadline */
+        while (running > 0) /* each returns by the deadline */
             pthread_join(asked[--running].thread, NULL);
     }
 }

@@ -1,4 +1,4 @@
-/* What the files of the registry of tools share. */
+/* Shared by the files of the tool registry only. */
 #ifndef HANDLER_TOOLS_INT_H
 #define HANDLER_TOOLS_INT_H
 
@@ -32,7 +32,7 @@ struct tool {
     void *self;
 };
 
-/* What a server offers, as one list of it said. */
+/* The tools of a server, as of one reading of its list. */
 struct tool_set {
     struct arena *arena;
     struct mcp_tools tools;
@@ -91,7 +91,7 @@ PAWL_MUSTCHECK pawl_status tools_mcp_find(struct tool_server *server, pawl_str n
                                           const struct tool_wait *wait, struct tool_info *info,
                                           pawl_error *err);
 bool tools_mcp_known(struct tool_server *server);
-/* Makes sure that the tools are known, and gives the newest set. */
+/* Makes sure that the tools are known, and returns the newest set. */
 PAWL_MUSTCHECK pawl_status tools_mcp_set(struct tool_server *server, const struct tool_wait *wait,
                                          struct tool_set **set, pawl_error *err);
 PAWL_MUSTCHECK pawl_status tools_mcp_ping(struct tool_server *server, const struct tool_wait *wait,

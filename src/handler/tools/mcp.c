@@ -1,4 +1,4 @@
-/* Tools of MCP servers: sessions that are kept, lists that are known, a breaker for each server. */
+/* Tools of MCP servers: a pool of sessions, cached lists, and a breaker for each server. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static bool same_tools(const struct mcp_tools *a, const struct mcp_tools *b) {
     return same;
 }
 
-/* Asks for the list; what has not changed is kept as it is, with its schemas. */
+/* Asks for the list; unchanged tools are kept, with their schemas. */
 static pawl_status refresh(struct tool_server *server, struct mcp_session *session,
                            const struct tool_wait *wait, pawl_error *err) {
     struct tool_set *made = calloc(1, sizeof(*made));
@@ -84,7 +84,7 @@ static pawl_status refresh(struct tool_server *server, struct mcp_session *sessi
     return status;
 }
 
-/* The outcome of a conversation: only what the server itself is to blame for opens the breaker. */
+/* The outcome of an exchange: only failures of the server itself open the breaker. */
 static void report(struct tool_server *server, pawl_status status) {
     pthread_mutex_lock(&server->lock);
     if (status == PAWL_STALE || status == PAWL_NO_MEMORY)
@@ -108,7 +108,7 @@ static void give(struct tool_server *server, struct mcp_session *session) {
 
 enum turn { TURN_IDLE, TURN_OPEN, TURN_WAIT, TURN_BROKEN };
 
-/* What may be done now: use an idle session, open one, wait for one, or leave the server alone. */
+/* What to do now: use an idle session, open one, wait for one, or leave the server alone. */
 static enum turn take_turn(struct tool_server *server, struct mcp_session **session, int64_t *wait_ms) {
     enum turn turn = TURN_WAIT;
     pthread_mutex_lock(&server->lock);
@@ -359,7 +359,7 @@ static pawl_status judge(const struct tool_call *call, const struct mcp_answer *
     return output_of(arena, said->result, text, &answer->output, err);
 }
 
-/* One conversation over one session. */
+/* One exchange over one session. */
 static pawl_status converse(struct tool_server *server, struct mcp_session *session, pawl_str name,
                             const struct tool_call *call, struct arena *arena, struct tool_answer *answer,
                             pawl_error *err) {

@@ -1,4 +1,4 @@
-/* The registry of tools: MCP servers, programs, HTTP endpoints and C functions, called alike by name. */
+/* The registry of tools: MCP servers, programs, HTTP endpoints and C functions, all called by name. */
 #ifndef HANDLER_TOOLS_TOOLS_H
 #define HANDLER_TOOLS_TOOLS_H
 
@@ -13,11 +13,11 @@ enum {
     TOOLS_SERVERS_MAX = 64,     /* MCP servers */
     TOOLS_SESSIONS_DEFAULT = 4, /* of one server at the same time */
     TOOLS_SESSIONS_MAX = 64,
-    TOOLS_SETS_MAX = 64, /* so often may a server change its tools while we run */
+    TOOLS_SETS_MAX = 64, /* how often a server may change its tools while we run */
     TOOLS_OUTPUT_BYTES_MAX = 1048576,
     TOOLS_FILE_BYTES_MAX = 1048576,
     TOOLS_SCOPES_MAX = 16,
-    TOOLS_LIST_MS = 10000 /* default limit for asking a server what it has */
+    TOOLS_LIST_MS = 10000 /* default time limit for a server's list of tools */
 };
 
 enum tool_kind { TOOL_PROCESS = 1, TOOL_HTTP, TOOL_FUNCTION, TOOL_MCP };
@@ -29,17 +29,17 @@ struct tool_call {
     int64_t deadline_ms;          /* boot time */
     const stop_flag *cancel;      /* may be NULL */
     pawl_str traceparent;         /* absent = none */
-    pawl_str idempotency_key;     /* the same for every try of the same thing; absent = none */
-    void *context;                /* for functions: what the caller agreed on with them */
-    atomic_llong *not_started_ms; /* set when its program cannot be started here, and nothing was tried: how
-                                     long the work is to wait; may be NULL */
+    pawl_str idempotency_key;     /* the same for every retry of the same call; absent = none */
+    void *context;                /* context for functions */
+    atomic_llong *not_started_ms; /* set if its program cannot be started here and nothing was tried: how
+                                     long the work should wait; may be NULL */
 };
 
 struct tool_answer {
     const struct tree *output;
     int64_t retry_after_ms; /* on failure: what the tool asked for; -1 = nothing. Written in every case. */
-    bool throttled;         /* on failure: the endpoint wants to be asked less often (429) */
-    bool begun;             /* on failure: it was asked and has not answered, so it may have done it */
+    bool throttled;         /* on failure: the endpoint wants fewer requests (429) */
+    bool begun;             /* on failure: it was called but has not answered, so it may have taken effect */
 };
 
 /* A tool in C. Writes *output on success; statuses as tools_call. Any thread. */
@@ -58,8 +58,8 @@ struct tools;
 
 /* name goes into the PAWL_RUN of child processes. */
 PAWL_MUSTCHECK pawl_status tools_create(const char *name, struct tools **tools, pawl_error *err);
-/* Before anything is asked: how long servers may take to say what they have (0 = TOOLS_LIST_MS), and where it
- * is told what of their output was left out (the log must outlive the tools). */
+/* Call before the first request: how long servers may take to list their tools (0 = TOOLS_LIST_MS), and the
+ * log for ignored output (it must outlive the tools). */
 void tools_limit(struct tools *tools, int64_t list_ms);
 void tools_log(struct tools *tools, struct log *log);
 void tools_free(struct tools *tools); /* takes NULL; no call may be running */
@@ -93,19 +93,19 @@ struct tool_wait {
 /* From now on, as long as tools_set says; cancel may be NULL. */
 struct tool_wait tools_wait(const struct tools *tools, const stop_flag *cancel);
 
-/* Asks the servers of these tools what they have, those that were not asked yet, in parallel; count 0 =
- * every server. Who could not be asked says so when its tool is looked up. */
+/* Asks the servers of these tools for their lists, in parallel and only if not asked yet; count 0 = every
+ * server. A failure is reported when one of the server's tools is looked up. */
 void tools_ask(struct tools *tools, const pawl_str *uses, size_t count, const struct tool_wait *wait);
 
-/* A tool by name; a server is asked when its tools are not known yet. PAWL_NOT_FOUND: there is none;
- * PAWL_UNAVAILABLE: its server cannot be asked now. */
+/* Looks up a tool by name; a server is asked if its tools are not known yet. PAWL_NOT_FOUND: there is none;
+ * PAWL_UNAVAILABLE: its server cannot be reached now. */
 PAWL_MUSTCHECK pawl_status tools_find(struct tools *tools, pawl_str uses, const struct tool_wait *wait,
                                       struct tool_info *info, pawl_error *err);
 
 /*
- * Calls a tool. PAWL_INVALID, PAWL_NOT_FOUND, PAWL_CONFLICT (it is not the one that was pinned): trying again
- * will not help; PAWL_UNAVAILABLE, PAWL_BUSY: it may; PAWL_STALE: cancelled. Back at the deadline and a
- * little (at most 3 s) whatever the tool does. Any thread.
+ * Calls a tool. PAWL_INVALID, PAWL_NOT_FOUND, PAWL_CONFLICT (it is not the one that was pinned): retrying
+ * will not help; PAWL_UNAVAILABLE, PAWL_BUSY: it may; PAWL_STALE: cancelled. Returns at most 3 s after the
+ * deadline, whatever the tool does. Any thread.
  */
 PAWL_MUSTCHECK pawl_status tools_call(struct tools *tools, const struct tool_call *call, struct arena *arena,
                                       struct tool_answer *answer, pawl_error *err);

@@ -1,4 +1,4 @@
-/* Who may do what: deciding about one request. */
+/* Access control: deciding about one request. */
 #include "server/access/auth.h"
 
 #include <openssl/crypto.h>
@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "server/access/sessions.h"
 
-/* Takes the same time whatever the text is. */
+/* Compares in constant time. */
 static bool token_is(const char *token, pawl_str text) {
     uint8_t a[SHA256_BYTES], b[SHA256_BYTES];
     pawl_error ignored;
@@ -48,7 +48,7 @@ static bool origin_known(const struct origins *origins, const char *origin) {
     return false;
 }
 
-/* Whether a browser says that another site made the request. */
+/* Whether the browser reports that another site made the request. */
 static bool foreign(const struct auth_question *question) {
     const char *site = question->fetch_site;
     if (site == NULL || strcasecmp(site, "same-origin") == 0 || strcasecmp(site, "none") == 0)
@@ -91,13 +91,12 @@ struct auth_verdict auth_decide(const struct tokens *tokens, const struct sessio
         return (struct auth_verdict){
             .status = 401,
             .why = question->authorization != NULL
-                       ? "This token is not known: the token file of this server has those that are."
+                       ? "This token is unknown; the valid ones are in the server's token file."
                        : "A token is needed: Authorization: Bearer TOKEN (see the token file)."};
     if (!enough(question->needs, verdict.as))
-        return (struct auth_verdict){.status = 403,
-                                     .why = "This token may not do that: it is of another role."};
+        return (struct auth_verdict){.status = 403, .why = "This token's role does not allow that."};
     if (!str_absent(verdict.session) && !question->reads && question->own_header == NULL)
-        return (struct auth_verdict){.status = 403,
-                                     .why = "A session changes things only with the header " OWN_HEADER "."};
+        return (struct auth_verdict){
+            .status = 403, .why = "A session can change things only with the header " OWN_HEADER "."};
     return verdict;
 }

@@ -1,4 +1,4 @@
-/* Who may do what: tokens, sessions, and whether a request comes from where it may come from. */
+/* Access control: tokens, sessions, and the origin of requests. */
 #ifndef SERVER_ACCESS_AUTH_H
 #define SERVER_ACCESS_AUTH_H
 
@@ -16,7 +16,7 @@ struct tokens {
 };
 
 /*
- * Reads the file, or makes it with fresh tokens (mode 0600, *made is set). PAWL_CONFLICT when others may read
+ * Reads the file, or creates it with new tokens (mode 0600, *made is set). PAWL_CONFLICT when others may read
  * it, PAWL_INVALID when a token is missing or short.
  */
 PAWL_MUSTCHECK pawl_status tokens_load(const char *path, struct tokens *tokens, bool *made, pawl_error *err);
@@ -24,19 +24,19 @@ PAWL_MUSTCHECK pawl_status tokens_load(const char *path, struct tokens *tokens, 
 /* Where tokens are kept by default: $STATE_DIRECTORY, $XDG_STATE_HOME/pawl or ~/.local/state/pawl. */
 PAWL_MUSTCHECK pawl_status tokens_default_path(struct arena *arena, const char **path, pawl_error *err);
 
-/* A fresh secret, as hex digits. */
+/* A new secret, as hex digits. */
 PAWL_MUSTCHECK pawl_status token_make(char text[static TOKEN_TEXT_BYTES], pawl_error *err);
 
 struct sessions;
 
-/* The names under which this server is reached. */
+/* The host names of this server. */
 struct origins {
     const char *hosts[8];   /* "127.0.0.1:7295" */
     const char *schemes[8]; /* "http" */
     size_t count;
 };
 
-/* What of a request decides; NULL = the header is not there. */
+/* The parts of a request that decide; NULL = the header is missing. */
 struct auth_question {
     bool reads; /* GET or HEAD */
     bool page;  /* a file of the dashboard: may be opened by a link from elsewhere */
@@ -46,10 +46,10 @@ struct auth_question {
 };
 
 struct auth_verdict {
-    int status;      /* 0 = go on, else 400, 401, 403 or 421 */
+    int status;      /* 0 = allowed, otherwise 400, 401, 403 or 421 */
     const char *why; /* a sentence */
     enum credential as;
-    pawl_str session; /* of the cookie; absent when there is none, or a token was shown */
+    pawl_str session; /* from the cookie; absent if there is none, or a token was sent */
 };
 
 struct auth_verdict auth_decide(const struct tokens *tokens, const struct sessions *sessions,

@@ -1,4 +1,4 @@
-/* Payloads shown without the fields that are to be hidden. */
+/* Hiding fields of payloads. */
 #include "server/access/redact.h"
 
 #include <string.h>

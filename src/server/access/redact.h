@@ -1,4 +1,4 @@
-/* Payloads shown without the fields that are to be hidden. */
+/* Hiding fields of payloads, as --redact says. */
 #ifndef SERVER_ACCESS_REDACT_H
 #define SERVER_ACCESS_REDACT_H
 
@@ -7,7 +7,7 @@
 
 enum { REDACT_KEYS_MAX = 64 };
 
-/* Which members of JSON are hidden; names are compared without their letter case. */
+/* Which members of JSON are hidden; names are compared ignoring case. */
 struct redact {
     bool all; /* the whole of it */
     pawl_str keys[REDACT_KEYS_MAX];
@@ -17,7 +17,7 @@ struct redact {
 /* "password,card_number" or "*"; texts borrow. PAWL_INVALID when there are too many. */
 PAWL_MUSTCHECK pawl_status redact_parse(pawl_str text, struct redact *redact, pawl_error *err);
 
-/* The JSON with "***" in place of the values; hides everything when it cannot tell. */
+/* The JSON with "***" in place of the values; hides everything if it cannot be parsed. */
 pawl_str redact_json(struct arena *arena, const struct redact *redact, pawl_str json);
 
 #endif

@@ -1,4 +1,4 @@
-/* Sessions: what a browser shows instead of a token. They are known to this server only, and end with it. */
+/* Creating, finding and ending browser sessions. */
 #include "server/access/sessions.h"
 
 #include <openssl/crypto.h>
@@ -6,7 +6,7 @@
 
 #include "base/str.h"
 
-/* Takes the same time whatever the text is. */
+/* Compares in constant time. */
 static struct session *find(struct sessions *sessions, pawl_str text) {
     struct session *found = NULL;
     for (size_t i = 0; i < PAWL_HTTP_SESSIONS_MAX && text.len == SESSION_TEXT_BYTES - 1; i++)

@@ -1,4 +1,4 @@
-/* Sessions: what a browser shows instead of a token. They are known to this server only, and end with it. */
+/* Sessions: what a browser sends instead of a token. Only this server knows them, and they end with it. */
 #ifndef SERVER_ACCESS_SESSIONS_H
 #define SERVER_ACCESS_SESSIONS_H
 
@@ -15,13 +15,14 @@ struct session {
 
 /* The loop's own. */
 struct sessions {
-    char cookie[COOKIE_NAME_BYTES]; /* carries the port: a browser shows a host's cookies to all of its ports
+    char cookie[COOKIE_NAME_BYTES]; /* includes the port, because browsers send a host's cookies to all of its
+                                     * ports
                                      */
     bool secure;                    /* the cookie goes over TLS only */
     struct session rows[PAWL_HTTP_SESSIONS_MAX];
 };
 
-/* Makes a session of the role; when all are in use, in place of the one that ends first. */
+/* Creates a session of the role; if all are in use, it replaces the one that expires first. */
 PAWL_MUSTCHECK pawl_status session_open(struct sessions *sessions, enum credential as, int64_t now_ms,
                                         const struct session **session, pawl_error *err);
 

@@ -1,4 +1,4 @@
-/* The file with the server's tokens. */
+/* Reading and creating the file with the server's tokens. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static pawl_status file_write(int fd, const struct tokens *tokens, const char *p
         snprintf(text, sizeof text,
                  "# Tokens of pawl server. Anyone who has one can do what its name says; keep this file "
                  "private.\n"
-                 "# To end a token and every session made with it, replace it and restart the server.\n"
+                 "# To revoke a token and every session made with it, replace it and restart the server.\n"
                  "operator = %s\nviewer = %s\nworker = %s\n",
                  tokens->operator, tokens->viewer, tokens->worker);
     if (write(fd, text, (size_t)len) == len && fsync(fd) == 0)
@@ -36,7 +36,7 @@ static pawl_status file_write(int fd, const struct tokens *tokens, const char *p
     return error_errno(err, PAWL_UNAVAILABLE, "tokens", errno, "cannot write %s", path);
 }
 
-/* Makes the directories above the file, private. */
+/* Creates the directories above the file, private. */
 static pawl_status parents_make(const char *path, pawl_error *err) {
     char part[4096];
     for (const char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {

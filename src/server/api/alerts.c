@@ -1,4 +1,4 @@
-/* Alerts: the rules with their states, silence, tests and what happened. */
+/* Routes of alerts: rules with their states, silences, tests, history. */
 #include "operations/alerts.h"
 #include "base/limits.h"
 #include "operations/operations.h"
@@ -11,21 +11,25 @@ static const struct field name_fields[] = {RULE_NAME};
 static const struct field put_fields[] = {
     RULE_NAME,
     {TEXT_FIELD(IN_BODY, "metric", PAWL_ALERT_NAME_BYTES_MAX,
-                "What it looks at, one of the list of metrics.")},
+                "The metric to watch; GET /v1/alert-metrics lists them.")},
     {CHOICE_FIELD(IN_BODY, "side", ALERT_SIDES,
-                  "On which side of the threshold it holds; above without it.")},
-    {INT_FIELD(IN_BODY, "threshold", INT64_MIN, INT64_MAX, "Beyond it, never at it, the rule holds.")},
-    {INT_FIELD(IN_BODY, "clear_threshold", INT64_MIN, INT64_MAX,
-               "A rule that fires holds until the value is back at this; the threshold without it.")},
-    {INT_FIELD(IN_BODY, "for_ms", 0, PAWL_ALERT_HOLD_MS_MAX, "How long it must hold before it fires.")},
+                  "The side of the threshold on which the condition is true; above by default.")},
+    {INT_FIELD(IN_BODY, "threshold", INT64_MIN, INT64_MAX,
+               "The condition is true beyond this value, not at it.")},
+    {INT_FIELD(
+        IN_BODY, "clear_threshold", INT64_MIN, INT64_MAX,
+        "Once firing, the condition stays true until the value is back at this; the threshold by default.")},
+    {INT_FIELD(IN_BODY, "for_ms", 0, PAWL_ALERT_HOLD_MS_MAX,
+               "How long the condition must be true before it fires.")},
     {INT_FIELD(IN_BODY, "clear_ms", 0, PAWL_ALERT_HOLD_MS_MAX,
-               "How long it must not hold before it resolves.")},
-    {CHOICE_FIELD(IN_BODY, "severity", ALERT_SEVERITIES, "Warning without it.")},
+               "How long the condition must be false before it is resolved.")},
+    {CHOICE_FIELD(IN_BODY, "severity", ALERT_SEVERITIES, "Warning by default.")},
     {TEXT_FIELD(IN_BODY, "targets", PAWL_METADATA_BYTES_MAX,
-                "Names separated by commas: log, message, and those of --alert-targets.")},
+                "Names separated by commas: log, message, and those defined in --alert-targets.")},
     {TEXT_FIELD(IN_BODY, "summary", PAWL_ALERT_SUMMARY_BYTES_MAX, "A description for people.")},
     {FIELD(FIELD_BOOL, IN_BODY, "enabled", "Whether it is evaluated.")},
-    {INT_FIELD(IN_BODY, "version", 1, INT64_MAX, "The version that was read; another one is a conflict.")}};
+    {INT_FIELD(IN_BODY, "version", 1, INT64_MAX,
+               "The version that was read; a different one is a conflict.")}};
 static const struct field silence_fields[] = {
     RULE_NAME,
     {INT_FIELD(IN_BODY, "duration_ms", 1000, PAWL_ALERT_SILENCE_MS_MAX, "For how long, from now."),
@@ -61,7 +65,8 @@ static const struct route routes[] = {
      .summary = "List fired and resolved alerts, newest first", FIELDS(change_fields),
      COLUMNS(change_columns), .operation = op_alert_history},
     {READS("/v1/alert-metrics", "listAlertMetrics"), .tag = "alerts",
-     .summary = "List what a rule can look at", COLUMNS(metric_columns), .operation = op_alert_metrics_list},
+     .summary = "List the metrics a rule can watch", COLUMNS(metric_columns),
+     .operation = op_alert_metrics_list},
 };
 
 const struct route_table alert_routes = ROUTE_TABLE(routes);

@@ -1,4 +1,4 @@
-/* Dead letters: their groups, and what becomes of them. */
+/* Routes of dead letters: groups, redrive, discard. */
 #include <inttypes.h>
 
 #include "base/error.h"
@@ -63,7 +63,7 @@ static pawl_status end_one(struct call *call, bool redrive, pawl_error *err) {
         return status;
     if (answers.answers[0] != ANSWER_APPLIED)
         return error_set(err, PAWL_CONFLICT, "dead",
-                         "it was not: a parked one follows the dead letter that it waits behind (%s)",
+                         "it was not: a parked message follows the dead letter it is waiting for (%s)",
                          answer_name(answers.answers[0]));
     call_record(call, (struct cell[]){cell_uuid(row.item.id), cell_cstr(kind_name(row.item.kind)),
                                       cell_int(row.item.seq), cell_cstr("applied")});
@@ -75,7 +75,7 @@ static pawl_status discard_one(struct call *call, pawl_error *err) { return end_
 
 /* ---- Many */
 
-/* How many there are, when the tally says so; a count over the table would take too long. */
+/* How many there are, if a tally has it; counting the table would take too long. */
 static pawl_status known_total(struct call *call, const struct message_filter *filter, int64_t *total,
                                pawl_error *err) {
     struct counts counts;
@@ -136,26 +136,26 @@ static const struct field many_fields[] = {
     {INT_FIELD(IN_BODY, "before_ms", 1, 0, "Only those that died before this time.")},
     {FIELD(FIELD_BOOL, IN_BODY, "all", "Every dead letter; instead of a filter.")},
     {INT_FIELD(IN_BODY, "max", 1, 0, "At most this many.")},
-    {INT_FIELD(IN_BODY, "per_second", 1, 1000000, "Not faster than that.")},
+    {INT_FIELD(IN_BODY, "per_second", 1, 1000000, "The maximum rate.")},
     {FIELD(FIELD_BOOL, IN_BODY, "dry_run", "Only count them.")}};
 
 static const struct route routes[] = {
     {READS("/v1/dead/groups", "listDeadGroups"), .tag = "dead letters",
-     .summary = "Count dead letters by what went wrong, the biggest group first", FIELDS(group_fields),
+     .summary = "Count dead letters by cause, biggest group first", FIELDS(group_fields),
      COLUMNS(group_columns), .run = groups},
     {ACTS(METHOD_POST, "/v1/dead/redrive", "redriveDead"), .tag = "dead letters",
-     .summary = "Give every dead letter that fits another round of attempts, as an operation",
+     .summary = "Give every matching dead letter another round of attempts, as an operation",
      FIELDS(many_fields), .shape = ANSWER_RECORD, COLUMNS(operation_columns), .status = 202,
      .run = redrive_many},
     {ACTS(METHOD_POST, "/v1/dead/discard", "discardDead"), .tag = "dead letters",
-     .summary = "Give up every dead letter that fits: their messages are lost, as an operation",
+     .summary = "Discard every matching dead letter: the messages are lost, as an operation",
      FIELDS(many_fields), .shape = ANSWER_RECORD, COLUMNS(operation_columns), .status = 202,
      .run = discard_many},
     {ACTS(METHOD_POST, "/v1/dead/{id}/redrive", "redriveDeadLetter"), .tag = "dead letters",
      .summary = "Give one dead letter another round of attempts", FIELDS(one_fields), .shape = ANSWER_RECORD,
      COLUMNS(answer_columns), .run = redrive_one},
     {ACTS(METHOD_POST, "/v1/dead/{id}/discard", "discardDeadLetter"), .tag = "dead letters",
-     .summary = "Give one dead letter up: its message is lost", FIELDS(one_fields), .shape = ANSWER_RECORD,
+     .summary = "Discard one dead letter: its message is lost", FIELDS(one_fields), .shape = ANSWER_RECORD,
      COLUMNS(answer_columns), .run = discard_one},
 };
 

@@ -1,4 +1,4 @@
-/* Events: read by stream or by position, appended. */
+/* Routes of events: reading by stream or by position, appending. */
 #include <inttypes.h>
 
 #include "base/error.h"
@@ -24,7 +24,7 @@ static const struct field event_fields[] = {
 
 enum { EVENT_FIELDS = sizeof event_fields / sizeof *event_fields };
 
-/* With an Idempotency-Key the ids come from it, so that the same call appends nothing twice. */
+/* With an Idempotency-Key the ids are derived from it, so that repeating the call appends nothing twice. */
 static pawl_status event_of(struct call *call, const struct tree *object, size_t index,
                             struct event_new *event, pawl_error *err) {
     struct value values[EVENT_FIELDS] = {0};
@@ -80,14 +80,14 @@ static const struct column appended_columns[] = {{COLUMN(TEXT, "stream")},
 #define READ_FIELDS                                                                                          \
     {INT_FIELD(IN_QUERY, "from", 1, 0, "The first version or position wanted.")},                            \
         {FIELD(FIELD_BOOL, IN_QUERY, "backward", "Newest first.")},                                          \
-        {INT_FIELD(IN_QUERY, "as_of_ms", 1, 0, "Only events appended then or before.")}, FIELD_ROW_CURSOR,   \
-        FIELD_ROW_LIMIT
+        {INT_FIELD(IN_QUERY, "as_of_ms", 1, 0, "Only events appended at or before this time.")},             \
+        FIELD_ROW_CURSOR, FIELD_ROW_LIMIT
 static const struct field all_fields[] = {READ_FIELDS};
 static const struct field stream_fields[] = {FIELD_ROW_NAME("The stream."), READ_FIELDS};
 static const struct field append_fields[] = {
     FIELD_ROW_NAME("The stream."),
     {INT_FIELD(IN_BODY, "expected", 0, INT64_MAX,
-               "The version that the stream must have; 0: it must be new.")},
+               "The version that the stream must have; 0: it must not exist.")},
     {.name = "events",
      .in = IN_BODY,
      .type = FIELD_OBJECTS,

@@ -1,4 +1,4 @@
-/* Parts of routes that many have. */
+/* Inputs that many routes share. */
 #ifndef SERVER_API_FIELDS_H
 #define SERVER_API_FIELDS_H
 
@@ -32,7 +32,7 @@
 #define FIELD_ROW_MESSAGE_ID                                                                                 \
     {                                                                                                        \
         .name = "id", .in = IN_PATH, .type = FIELD_ID, .required = true,                                     \
-        .help = "The id, or the first 8 or more characters of it when no other message begins with them."    \
+        .help = "The id, or at least its first 8 characters if they are unique."                             \
     }
 #define KIND_CHOICES "outbox|inbox|perspective"
 

@@ -1,4 +1,4 @@
-/* Who works: instances, lanes, duties, and where a stream belongs. */
+/* Routes of the fleet: instances, lanes, duties, streams. */
 #include <inttypes.h>
 
 #include "base/error.h"
@@ -49,7 +49,7 @@ static const struct field instance_fields[] = {
 static const struct field waiting_fields[] = {
     {CHOICE_FIELD(IN_QUERY, "kind", KIND_CHOICES, "Only of this kind.")},
     {INT_FIELD(IN_QUERY, "limit", 1, PAWL_HTTP_LIST_MAX,
-               "At most this many messages of each state are looked at; the counts are of these.")}};
+               "At most this many messages of each state are read; the counts cover only these.")}};
 static const struct field stream_fields[] = {FIELD_ROW_NAME("The stream.")};
 
 static const struct route routes[] = {
@@ -63,13 +63,13 @@ static const struct route routes[] = {
      .summary = "List the lanes, how many partitions each has, and who owns it", FIELDS(kind_fields),
      COLUMNS(lane_columns), .operation = op_lane_list},
     {READS("/v1/duties", "listDuties"), .tag = "fleet",
-     .summary = "List what exactly one instance does at a time, and which", COLUMNS(duty_columns),
-     .run = list_duties},
+     .summary = "List the duties, each held by one instance at a time, and their holders",
+     COLUMNS(duty_columns), .run = list_duties},
     {READS("/v1/streams", "listStreams"), .tag = "fleet",
      .summary = "List the streams with waiting messages, and the first message of each",
      FIELDS(waiting_fields), COLUMNS(stream_columns), .run = list_streams},
     {READS("/v1/streams/{name}", "readStreamPlace"), .tag = "fleet",
-     .summary = "Where a stream belongs, who owns it, and whether it is paused", FIELDS(stream_fields),
+     .summary = "Which lane a stream is in, who owns it, and whether it is paused", FIELDS(stream_fields),
      .shape = ANSWER_RECORD, COLUMNS(place_columns), .operation = op_stream_place},
 };
 

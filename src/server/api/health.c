@@ -1,4 +1,4 @@
-/* Whether the server lives, and whether it can do anything. */
+/* Routes for health checks: is the server running, does the database answer. */
 #include "base/time/clock.h"
 #include "server/api/fields.h"
 #include "server/http/call.h"

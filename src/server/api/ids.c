@@ -1,4 +1,4 @@
-/* Things named by an id, or by the beginning of one. */
+/* Finding messages by id, or by the beginning of one. */
 #include "server/api/ids.h"
 
 #include "base/error.h"

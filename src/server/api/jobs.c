@@ -1,4 +1,4 @@
-/* Jobs: listed, shown, explained, enqueued, ended; their queues and limits. */
+/* Routes of jobs: list, show, explain, enqueue, cancel, retry; limits of keys. */
 #include <inttypes.h>
 
 #include "base/error.h"
@@ -51,7 +51,7 @@ static pawl_status explain(struct call *call, pawl_error *err) {
     if (!call_sees_content(call))
         why.row.error = (pawl_str){NULL, 0};
     bool limited = why.cause == JOB_WHY_CONCURRENCY;
-    struct buf texts[2]; /* what holds, what to do */
+    struct buf texts[2]; /* the explanation, and what to do */
     buf_init(&texts[0], 0);
     buf_init(&texts[1], 0);
     job_story(&why, &texts[0], &texts[1]);
@@ -210,7 +210,7 @@ static pawl_status groups(struct call *call, pawl_error *err) {
 #define BULK_FIELDS                                                                                          \
     {FIELD(FIELD_BOOL, IN_BODY, "all", "Every one; instead of a filter.")},                                  \
         {INT_FIELD(IN_BODY, "max", 1, 0, "At most this many.")},                                             \
-        {INT_FIELD(IN_BODY, "per_second", 1, 1000000, "Not faster than that.")}, {                           \
+        {INT_FIELD(IN_BODY, "per_second", 1, 1000000, "The maximum rate.")}, {                               \
         FIELD(FIELD_BOOL, IN_BODY, "dry_run", "Only count them.")                                            \
     }
 
@@ -226,29 +226,29 @@ static const struct field cancel_fields[] = {
     {CHOICE_FIELD(IN_BODY, "state", JOB_STATES, "Only in this state.")}, FILTER_FIELDS(IN_BODY), BULK_FIELDS};
 static const struct field enqueue_fields[] = {
     {TEXT_FIELD(IN_BODY, "type", PAWL_TYPE_BYTES_MAX,
-                "Its type, which picks the handler; required without a task.")},
+                "Its type, which chooses the handler; required without a task.")},
     {TEXT_FIELD(IN_BODY, "task", PAWL_NAME_BYTES_MAX, "The task that it is a job of.")},
-    {FIELD(FIELD_JSON, IN_BODY, "payload", "Without it, the task's parameters.")},
-    {TEXT_FIELD(IN_BODY, "queue", PAWL_NAME_BYTES_MAX, "default without it.")},
+    {FIELD(FIELD_JSON, IN_BODY, "payload", "The task's parameters by default.")},
+    {TEXT_FIELD(IN_BODY, "queue", PAWL_NAME_BYTES_MAX, "" default " by default.")},
     {TEXT_FIELD(IN_BODY, "key", PAWL_NAME_BYTES_MAX, "For concurrency, rate and fairness.")},
     {TEXT_FIELD(IN_BODY, "unique_key", PAWL_NAME_BYTES_MAX, "Held while the job is unfinished.")},
     {TEXT_FIELD(IN_BODY, "traceparent", 100, "W3C trace context.")},
     {INT_FIELD(IN_BODY, "priority", -PAWL_JOB_PRIORITY_MAX, PAWL_JOB_PRIORITY_MAX, "Higher goes first.")},
     {INT_FIELD(IN_BODY, "max_attempts", 1, PAWL_ATTEMPTS_MAX, "Before it counts as dead.")},
     {INT_FIELD(IN_BODY, "due_ms", 1, 0, "Not before this time.")},
-    {INT_FIELD(IN_BODY, "deadline_ms", 1, 0, "Not started or retried from then on.")},
+    {INT_FIELD(IN_BODY, "deadline_ms", 1, 0, "Neither started nor retried after this time.")},
     {INT_FIELD(IN_BODY, "timeout_ms", 1, PAWL_LEASE_MS_MAX, "Of one execution.")}};
 static const struct field wake_fields[] = {
     {TEXT_FIELD(IN_BODY, "wait_key", PAWL_STREAM_BYTES_MAX, "What the jobs wait for."), .required = true},
     {FIELD(FIELD_JSON, IN_BODY, "payload", "Handed to them.")},
     {INT_FIELD(IN_BODY, "keep_ms", 0, PAWL_JOB_DELAY_MS_MAX,
-               "How long it is kept when no job waits for it; a day by default.")}};
+               "How long it is kept if no job waits for it; a day by default.")}};
 static const struct field set_limit_fields[] = {
     FIELD_ROW_NAME("The key, or its beginning and *."),
     {INT_FIELD(IN_BODY, "concurrency", 0, 1000000,
                "Jobs running at the same time, over all workers; 0 = no limit.")},
     {INT_FIELD(IN_BODY, "rate", 0, PAWL_JOB_RATE_MAX, "Starts per window; 0 = no limit.")},
-    {INT_FIELD(IN_BODY, "rate_window_ms", 1, PAWL_LEASE_MS_MAX, "A second without it.")},
+    {INT_FIELD(IN_BODY, "rate_window_ms", 1, PAWL_LEASE_MS_MAX, "A second by default.")},
     {INT_FIELD(IN_BODY, "weight", 1, PAWL_JOB_WEIGHT_MAX, "Share against other keys.")}};
 
 #define ENDS(route_path, route_name, text, function)                                                         \
@@ -272,31 +272,31 @@ static const struct route routes[] = {
      .unaudited = true, FIELDS(enqueue_fields), .shape = ANSWER_RECORD, COLUMNS(enqueued_columns),
      .run = enqueue},
     {READS("/v1/jobs/groups", "listJobGroups"), .tag = "jobs",
-     .summary = "Count dead jobs by what went wrong, the biggest group first", FIELDS(limit_fields),
+     .summary = "Count dead jobs by cause, biggest group first", FIELDS(limit_fields),
      COLUMNS(failed_columns), .run = groups},
     {ACTS(METHOD_POST, "/v1/jobs/wake", "wakeJobs"), .tag = "jobs",
      .summary = "Wake the jobs that wait for a signal", FIELDS(wake_fields), .shape = ANSWER_RECORD,
      COLUMNS(woken_columns), .operation = op_job_wake},
-    ENDS_MANY("/v1/jobs/cancel", "cancelJobs", "Cancel every job that fits, as an operation", cancel_fields,
+    ENDS_MANY("/v1/jobs/cancel", "cancelJobs", "Cancel every matching job, as an operation", cancel_fields,
               cancel_many),
-    ENDS_MANY("/v1/jobs/retry", "retryJobs", "Let every dead job that fits run again, as an operation",
+    ENDS_MANY("/v1/jobs/retry", "retryJobs", "Run every matching dead job again, as an operation",
               dead_fields, retry_many),
-    ENDS_MANY("/v1/jobs/discard", "discardJobs", "Give up every dead job that fits, as an operation",
+    ENDS_MANY("/v1/jobs/discard", "discardJobs", "Discard every matching dead job, as an operation",
               dead_fields, discard_many),
     {READS("/v1/jobs/{id}", "readJob"), .tag = "jobs", .summary = "Show one job", FIELDS(id_fields),
      .shape = ANSWER_RECORD, COLUMNS(job_columns), .operation = op_job_show},
-    {READS("/v1/jobs/{id}/why", "explainJob"), .tag = "jobs", .summary = "What the job waits for",
+    {READS("/v1/jobs/{id}/why", "explainJob"), .tag = "jobs", .summary = "What the job is waiting for",
      FIELDS(id_fields), .shape = ANSWER_RECORD, COLUMNS(why_columns), .run = explain},
     {READS("/v1/jobs/{id}/steps", "listJobSteps"), .tag = "jobs",
      .summary = "The finished steps of its pipeline, with their timings", FIELDS(id_fields),
      COLUMNS(step_columns), .operation = op_job_steps},
     ENDS("/v1/jobs/{id}/cancel", "cancelJob", "Cancel one job; a running one is asked to stop", cancel),
-    ENDS("/v1/jobs/{id}/retry", "retryJob", "Let one dead job run again", retry),
-    ENDS("/v1/jobs/{id}/discard", "discardJob", "Give one dead job up", discard),
+    ENDS("/v1/jobs/{id}/retry", "retryJob", "Run one dead job again", retry),
+    ENDS("/v1/jobs/{id}/discard", "discardJob", "Discard one dead job", discard),
     {READS("/v1/limits", "listLimits"), .tag = "jobs", .summary = "List the limits of keys",
      COLUMNS(limit_columns), .operation = op_limit_list},
     {ACTS(METHOD_PUT, "/v1/limits/{name}", "setLimit"), .tag = "jobs",
-     .summary = "Set the limits of a key; none of them and weight 1 removes it", FIELDS(set_limit_fields),
+     .summary = "Set the limits of a key; no limits and weight 1 removes them", FIELDS(set_limit_fields),
      .shape = ANSWER_RECORD, COLUMNS(limit_columns), .operation = op_limit_set},
 };
 

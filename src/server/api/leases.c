@@ -1,4 +1,4 @@
-/* Workers over HTTP: register, beat, claim, renew, complete, fail, release. */
+/* Routes of the lease API, for workers over HTTP: register, beat, claim, renew, complete, fail, release. */
 #include "base/error.h"
 #include "base/str.h"
 #include "base/time/clock.h"
@@ -71,7 +71,7 @@ static const struct column item_columns[] = {
     {COLUMN(BOOL, "renew_first")}, {COLUMN(TIME, "lease_until")}, {COLUMN(TEXT, "traceparent")},
     {COLUMN(JSON, "headers")},     {COLUMN(JSON, "progress")},    {COLUMN(JSON, "payload")}};
 
-/* A worker needs the payload as it is: nothing is hidden from it. */
+/* Workers need the complete payload: nothing is hidden from them. */
 static void item_row(struct call *call, const struct cell *cells) {
     struct buf text;
     buf_init(&text, 0);
@@ -83,7 +83,7 @@ static void item_row(struct call *call, const struct cell *cells) {
     buf_free(&text);
 }
 
-/* Waiting for another attempt is not waiting for a worker. */
+/* A retry waited for its time, not for a worker. */
 static void watch_job(struct call *call, const struct job *job, int64_t lease_ms) {
     int64_t since_ms = job->due_ms > job->put_ms ? job->due_ms : job->put_ms;
     const struct lease_claimed item = {.ref = {job->token, lease_job_id(job->id)},
@@ -212,7 +212,7 @@ static pawl_status answers(struct call *call, const struct reported *items, cons
     return call_list_end(call, NULL, err);
 }
 
-/* What ended: only what the store took is counted. */
+/* Counts what ended, if the store accepted the report. */
 static void watch_ends(struct call *call, enum report report, const struct reported *items,
                        const enum store_answer *list, size_t count) {
     bool jobs = call_choice(call, "kind") == LEASE_JOBS;
@@ -379,7 +379,7 @@ static pawl_status renew(struct call *call, pawl_error *err) { return report_ite
 #define FIELD_ROW_KIND                                                                                       \
     { CHOICE_FIELD(IN_BODY, "kind", LEASE_KINDS, "Of the work."), .required = true }
 #define FIELD_ROW_LEASE                                                                                      \
-    { INT_FIELD(IN_BODY, "lease_ms", PAWL_LEASE_MS_MIN, PAWL_LEASE_MS_MAX, "How long the grant holds.") }
+    { INT_FIELD(IN_BODY, "lease_ms", PAWL_LEASE_MS_MIN, PAWL_LEASE_MS_MAX, "How long the lease lasts.") }
 static const struct field join_fields[] = {
     {TEXT_FIELD(IN_BODY, "service", PAWL_NAME_BYTES_MAX, "Name of the worker's service."), .required = true},
     {.name = "kinds",
@@ -388,12 +388,11 @@ static const struct field join_fields[] = {
      .required = true,
      .min = 1,
      .max = 3,
-     .help = "What it works on: outbox, inbox, jobs."},
+     .help = "What it handles: outbox, inbox, jobs."},
     {INT_FIELD(
         IN_BODY, "slots", 0, PAWL_SLOTS_MAX,
-        "How many it works on at once, in the order of the claim. Then only what began is charged when "
-        "it dies, "
-        "and it renews items with renew_first before it starts them.")},
+        "How many items it handles at once, in the order of the claim. If given, only attempts that were "
+        "started count when it dies, and it must renew items with renew_first before starting them.")},
     {TEXT_FIELD(IN_BODY, "host", PAWL_NAME_BYTES_MAX, "Where it runs.")},
     {FIELD(FIELD_OBJECT, IN_BODY, "metadata", "Shown with the instance.")},
     FIELD_ROW_LEASE};
@@ -425,16 +424,16 @@ static const struct route routes[] = {
     {LEASES(METHOD_POST, "/v1/leases", "joinWorker", "Register a worker; its id is used in the other calls"),
      FIELDS(join_fields), .shape = ANSWER_RECORD, COLUMNS(joined_columns), .run = join},
     {LEASES(METHOD_POST, "/v1/leases/{id}/beat", "beatWorker",
-            "Say that the worker lives; silence beyond its lease frees its work"),
+            "Send a heartbeat; a worker silent for longer than its lease loses its work"),
      FIELDS(instance_fields), .shape = ANSWER_RECORD, COLUMNS(joined_columns), .run = beat},
     {LEASES(METHOD_POST, "/v1/leases/{id}/claim", "claimWork",
-            "Take work; each item comes with the token that its report must carry"),
+            "Claim work; each item has a token that its report must carry"),
      FIELDS(claim_fields), COLUMNS(item_columns), .run = claim},
     {LEASES(METHOD_POST, "/v1/leases/{id}/renew", "renewWork",
             "Renew the leases of claimed work; a cancelled job answers cancel"),
      FIELDS(items_fields), COLUMNS(answer_columns), .run = renew},
     {LEASES(METHOD_POST, "/v1/leases/{id}/complete", "completeWork",
-            "Report work as done; stale means that the grant was over and nothing changed"),
+            "Report work as done; stale means that the grant had ended and nothing changed"),
      FIELDS(items_fields), COLUMNS(answer_columns), .run = complete},
     {LEASES(METHOD_POST, "/v1/leases/{id}/fail", "failWork", "Report work as failed"), FIELDS(items_fields),
      COLUMNS(answer_columns), .run = fail},

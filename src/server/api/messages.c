@@ -1,4 +1,4 @@
-/* Messages: listed, shown, explained, sent. */
+/* Routes of messages: list, show, explain, send. */
 #include <inttypes.h>
 
 #include "base/error.h"
@@ -145,7 +145,7 @@ static pawl_status put_messages(struct call *call, pawl_error *err) {
 static const struct field list_fields[] = {
     {CHOICE_FIELD(IN_QUERY, "kind", KIND_CHOICES, "Only of this kind.")},
     {CHOICE_FIELD(IN_QUERY, "state", "ready|leased|scheduled|blocked|dead|done",
-                  "Only in this state; without it, any but done.")},
+                  "Only in this state; any except done by default.")},
     {TEXT_FIELD(IN_QUERY, "stream", PAWL_STREAM_BYTES_MAX, "Only of this stream.")},
     {TEXT_FIELD(IN_QUERY, "type", PAWL_TYPE_BYTES_MAX, "Only of this type.")},
     {TEXT_FIELD(IN_QUERY, "topic", PAWL_TOPIC_BYTES_MAX, "Only with this topic.")},
@@ -159,9 +159,9 @@ static const struct field list_fields[] = {
 static const struct field id_fields[] = {FIELD_ROW_MESSAGE_ID};
 
 static const struct field put_fields[] = {
-    {CHOICE_FIELD(IN_BODY, "kind", "outbox|inbox", "Where they go; the outbox without it.")},
+    {CHOICE_FIELD(IN_BODY, "kind", "outbox|inbox", "Where they go; the outbox by default.")},
     {TEXT_FIELD(IN_BODY, "consumer", PAWL_NAME_BYTES_MAX,
-                "Inbox: the consumer, under whose name it is deduplicated.")},
+                "Inbox: the consumer, the name that ids are deduplicated under.")},
     {.name = "messages",
      .in = IN_BODY,
      .type = FIELD_OBJECTS,
@@ -173,7 +173,7 @@ static const struct field put_fields[] = {
 
 static const struct route routes[] = {
     {READS("/v1/messages", "listMessages"), .tag = "messages",
-     .summary = "List messages, dead letters among them, by sequence number", FIELDS(list_fields),
+     .summary = "List messages, including dead letters, by sequence number", FIELDS(list_fields),
      COLUMNS(message_columns), .run = list},
     {ACTS(METHOD_POST, "/v1/messages", "putMessages"), .tag = "messages",
      .summary = "Send messages, in one transaction", .unaudited = true, FIELDS(put_fields),
@@ -182,7 +182,7 @@ static const struct route routes[] = {
      .summary = "Show every message with this id; an outbox may hold one twice", FIELDS(id_fields),
      COLUMNS(message_columns), .run = show},
     {READS("/v1/messages/{id}/why", "explainMessage"), .tag = "messages",
-     .summary = "What the message waits for, and what to do", FIELDS(id_fields), .shape = ANSWER_RECORD,
+     .summary = "What the message is waiting for, and what to do", FIELDS(id_fields), .shape = ANSWER_RECORD,
      COLUMNS(why_view_columns), .run = explain},
 };
 

@@ -1,4 +1,4 @@
-/* The metrics of the system and of the server itself. */
+/* The route of /metrics: metrics of the fleet and of the server itself. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,7 +44,7 @@ static void write_kinds(struct metrics *metrics, const struct counts *counts) {
                         count_value(&message_counts[i], &counts->kind[kind]));
     }
     metrics_family(metrics, "pawl_messages_oldest_ready_age_seconds", "gauge",
-                   "Age of the oldest message that waits; 0 when none does.");
+                   "Age of the oldest waiting message; 0 if there is none.");
     for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++)
         metrics_double(metrics, LABELS({"kind", str_from(kind_name((enum store_kind)kind))}),
                        seconds_since(counts->now_ms, counts->kind[kind].oldest_ready_ms));
@@ -66,7 +66,8 @@ static void write_instances(struct metrics *metrics, const struct instance_rows 
     for (int state = 0; state < 3; state++)
         metrics_int(metrics, LABELS({"state", str_from(states[state])}), counts[state]);
     size_t shown = rows->count < INSTANCES_SHOWN ? rows->count : INSTANCES_SHOWN;
-    metrics_family(metrics, "pawl_instance_heartbeat_age_seconds", "gauge", "Since the instance was heard.");
+    metrics_family(metrics, "pawl_instance_heartbeat_age_seconds", "gauge",
+                   "Time since the instance's last heartbeat.");
     for (size_t i = 0; i < shown; i++) {
         char id[UUID_TEXT_BYTES];
         metrics_double(metrics,
@@ -108,7 +109,7 @@ static void write_jobs(struct metrics *metrics, const struct job_counts_list *qu
                         count_value(&job_counts_shown[i], &queues->queues[q]));
     }
     metrics_family(metrics, "pawl_jobs_oldest_ready_age_seconds", "gauge",
-                   "How long the first job of the queue has been due; 0 when none is.");
+                   "How long the first job of the queue has been due; 0 if none is.");
     for (size_t q = 0; q < queues->count; q++)
         metrics_double(metrics, LABELS({"queue", queues->queues[q].queue}),
                        seconds_since(queues->now_ms, queues->queues[q].oldest_ready_ms));
@@ -123,7 +124,7 @@ static void write_perspectives(struct metrics *metrics, const struct perspective
     } families[] = {
         {"pawl_perspective_lag_events", "gauge", "Events that are not applied yet.",
          offsetof(struct perspective_row, lag_events)},
-        {"pawl_perspective_pending", "gauge", "Streams with events that wait.",
+        {"pawl_perspective_pending", "gauge", "Streams with waiting events.",
          offsetof(struct perspective_row, pending)},
         {"pawl_perspective_processing", "gauge", "Streams that are being applied.",
          offsetof(struct perspective_row, processing)},
@@ -131,7 +132,7 @@ static void write_perspectives(struct metrics *metrics, const struct perspective
          offsetof(struct perspective_row, completed)},
         {"pawl_perspective_failed", "gauge", "Streams that failed.",
          offsetof(struct perspective_row, failed)},
-        {"pawl_perspective_stopped", "gauge", "Streams that failed and wait for a person.",
+        {"pawl_perspective_stopped", "gauge", "Streams that failed and need a person.",
          offsetof(struct perspective_row, stopped)},
     };
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
@@ -153,7 +154,7 @@ static void write_perspectives(struct metrics *metrics, const struct perspective
 
 static void write_store(struct metrics *metrics, const struct fleet_facts *facts) {
     metrics_family(metrics, "pawl_epoch", "gauge",
-                   "Raised when the database was promoted, restored or went back.");
+                   "Raised when the database was promoted or restored or lost commits.");
     metrics_int(metrics, LABELS({"cause", str_from(epoch_cause_name(facts->settings.epoch_cause))}),
                 facts->settings.epoch);
     metrics_family(metrics, "pawl_durable", "gauge",
@@ -168,12 +169,12 @@ static void write_alerts(struct metrics *metrics, const struct alert_rows *rows)
     int64_t firing[ALERT_CRITICAL + 1] = {0};
     for (size_t i = 0; i < rows->count; i++)
         firing[rows->rows[i].rule.severity] += rows->rows[i].state.phase == ALERT_FIRING;
-    metrics_family(metrics, "pawl_alerts_firing", "gauge", "Alert rules that fire, silenced ones included.");
+    metrics_family(metrics, "pawl_alerts_firing", "gauge", "Firing alert rules, including silenced ones.");
     for (int severity = ALERT_WARNING; severity <= ALERT_CRITICAL; severity++)
         metrics_int(metrics,
                     LABELS({"severity", str_from(alert_severity_name((enum alert_severity)severity))}),
                     firing[severity]);
-    metrics_family(metrics, "pawl_alert_state", "gauge", "1 while the rule fires, silenced or not.");
+    metrics_family(metrics, "pawl_alert_state", "gauge", "1 while the rule fires, even if silenced.");
     for (size_t i = 0; i < rows->count; i++)
         metrics_int(metrics, LABELS({"rule", rows->rows[i].rule.name}),
                     rows->rows[i].state.phase == ALERT_FIRING);
@@ -181,7 +182,7 @@ static void write_alerts(struct metrics *metrics, const struct alert_rows *rows)
 
 /* ---- How long work waits and takes */
 
-/* The samples of one series; a series that nothing was counted of has none. */
+/* The samples of one series; none if nothing was counted. */
 static void write_series(struct metrics *metrics, const struct rollup_cells *cells, struct rollup_series at,
                          bool with_result) {
     struct rollup_histogram sums =
@@ -203,11 +204,11 @@ static void write_latency(struct metrics *metrics, const struct rollup_cells *ce
         const char *name, *help;
     } families[] = {
         {ROLLUP_HANDLE, true, "pawl_handler_duration_seconds",
-         "How long handlers take, of all workers; per message, job, page or batch of a perspective."},
+         "Duration of handlers on all workers, per message, job, page or batch of a perspective."},
         {ROLLUP_WAIT, false, "pawl_wait_duration_seconds",
          "From put, or from when it was due, to the start of the first attempt."},
         {ROLLUP_CLAIM, true, "pawl_claim_duration_seconds",
-         "How long workers wait for the store when they ask for work."},
+         "How long workers wait for the store when they claim."},
     };
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
         metrics_family(metrics, families[i].name, "histogram", families[i].help);
@@ -232,7 +233,7 @@ static void write_spans(struct metrics *metrics, const struct rollup_cells *cell
                 {"dropped", ROLLUP_OTHER, own.dropped}};
     metrics_family(
         metrics, "pawl_trace_spans", "counter",
-        "Spans of traces: exported, not taken by the collector, dropped because the queue was full.");
+        "Trace spans: exported, not accepted by the collector, dropped because the queue was full.");
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         metrics_int(
             metrics, LABELS({"result", str_from(ends[i].name)}),
@@ -272,16 +273,16 @@ static void write_server(struct metrics *metrics, struct server *server, const s
                    "Requests refused for their host, origin or token.");
     metrics_int(metrics, NULL, stats.refused);
     metrics_family(metrics, "pawl_http_request_duration_seconds", "histogram",
-                   "From the request line to the last byte of the answer, streams left out.");
+                   "From the request line to the last byte of the response, without event streams.");
     metrics_histogram(metrics, NULL,
                       &(struct metric_buckets){stats_bounds, stats.buckets, STATS_BUCKETS,
                                                (double)stats.duration_us / 1e6});
     metrics_family(metrics, "pawl_http_stream_events_dropped", "counter",
-                   "Events that a listener did not read in time.");
+                   "Events that a client did not read in time.");
     metrics_int(metrics, NULL, stats.streams_dropped);
     metrics_family(metrics, "process_resident_memory_bytes", "gauge", "Memory of the server.");
     metrics_int(metrics, NULL, resident_bytes());
-    metrics_family(metrics, "pawl_server_uptime_seconds", "gauge", "Since the server was started.");
+    metrics_family(metrics, "pawl_server_uptime_seconds", "gauge", "Time since the server started.");
     metrics_double(metrics, NULL, (double)(clock_boot_ms() - server->started_ms) / 1000.0);
 }
 

@@ -1,4 +1,4 @@
-/* What people hold up and did, what was refused, and what holds for the whole schema. */
+/* Routes of pauses, actions, refused deliveries, settings, maintenance and invariants. */
 #include <string.h>
 
 #include "base/error.h"
@@ -85,16 +85,16 @@ static const struct field pause_end_fields[] = {
 static const struct field refused_fields[] = {FIELD_ROW_NUMBER("number", "Of the list of refused ones.")};
 static const struct field setting_fields[] = {
     {INT_FIELD(IN_BODY, "instance_lease_ms", PAWL_LEASE_MS_MIN, PAWL_LEASE_MS_MAX,
-               "Silence beyond it frees an instance's work.")},
+               "An instance silent for longer loses its work.")},
     {INT_FIELD(IN_BODY, "stale_ms", PAWL_LEASE_MS_MIN, PAWL_STALE_MS_MAX,
-               "Silence beyond it removes an instance's row.")},
+               "The row of an instance silent for longer is removed.")},
     {INT_FIELD(IN_BODY, "dedupe_ms", 1000, PAWL_DEDUPE_MS_MAX, "How long an inbox remembers ids.")},
     {INT_FIELD(IN_BODY, "history_ms", 0, PAWL_HISTORY_MS_MAX,
                "How long done messages are kept; 0 keeps none.")},
     {INT_FIELD(IN_BODY, "max_attempts", 1, PAWL_ATTEMPTS_MAX,
                "Attempts before a message becomes a dead letter.")},
     {CHOICE_FIELD(IN_BODY, "dead_policy", "block|skip|park",
-                  "What a stream does when one of its messages becomes a dead letter.")}};
+                  "What happens to a stream when one of its messages becomes a dead letter.")}};
 
 static const struct route routes[] = {
     {READS("/v1/pauses", "listPauses"), .tag = "pauses", .summary = "List what is paused",
@@ -113,16 +113,16 @@ static const struct route routes[] = {
     {ACTS(METHOD_DELETE, "/v1/refused/{number}", "forgetRefused"), .tag = "messages",
      .summary = "Delete one rejected message", FIELDS(refused_fields), .shape = ANSWER_EMPTY, .status = 204,
      .operation = op_refused_forget},
-    {READS("/v1/settings", "readSettings"), .tag = "database", .summary = "What holds for the whole schema",
+    {READS("/v1/settings", "readSettings"), .tag = "database", .summary = "Settings of the schema",
      .shape = ANSWER_RECORD, COLUMNS(setting_columns), .operation = op_settings_show},
     {ACTS(METHOD_PUT, "/v1/settings", "changeSettings"), .tag = "database",
-     .summary = "Change what holds for the whole schema; what is left out stays", FIELDS(setting_fields),
+     .summary = "Change settings of the schema; omitted ones are unchanged", FIELDS(setting_fields),
      .shape = ANSWER_RECORD, COLUMNS(setting_columns), .run = change_settings},
     {ACTS(METHOD_POST, "/v1/maintain", "maintain"), .tag = "database",
-     .summary = "Remove what is no longer needed, one round of it", .shape = ANSWER_RECORD,
-     COLUMNS(upkeep_columns), .operation = op_maintain},
+     .summary = "Remove what is no longer needed, one round", .shape = ANSWER_RECORD, COLUMNS(upkeep_columns),
+     .operation = op_maintain},
     {ACTS(METHOD_GET, "/v1/check", "check"), .tag = "database",
-     .summary = "Run every invariant; an empty list means that all is sound", COLUMNS(check_columns),
+     .summary = "Run every invariant; an empty list means that all is well", COLUMNS(check_columns),
      .run = check},
 };
 

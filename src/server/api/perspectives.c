@@ -1,4 +1,4 @@
-/* Perspectives: how they do, and what is done about them. */
+/* Routes of perspectives: state, errors, checkpoints, pause, rebuild, switch. */
 #include <inttypes.h>
 
 #include "base/error.h"
@@ -103,7 +103,7 @@ static const struct field checkpoint_fields[] = {
     FIELD_ROW_LIMIT};
 static const struct field reset_fields[] = {
     FIELD_ROW_KEY,
-    {FIELD(FIELD_TEXTS, IN_BODY, "streams", "Only these; all without it."), .max = PAWL_BATCH_DEFAULT}};
+    {FIELD(FIELD_TEXTS, IN_BODY, "streams", "Only these; all by default."), .max = PAWL_BATCH_DEFAULT}};
 static const struct field skip_fields[] = {
     FIELD_ROW_KEY,
     {TEXT_FIELD(IN_BODY, "stream", PAWL_STREAM_BYTES_MAX, "Of the event."), .required = true},
@@ -112,7 +112,7 @@ static const struct field skip_fields[] = {
 static const struct field switch_fields[] = {
     FIELD_ROW_NAME("The perspective, without a version."),
     {INT_FIELD(IN_BODY, "version", 1, PAWL_PERSPECTIVE_VERSION_MAX, "Becomes live."), .required = true},
-    {INT_FIELD(IN_BODY, "wait_ms", 0, 5000, "How long appends may be held back for it.")}};
+    {INT_FIELD(IN_BODY, "wait_ms", 0, 5000, "How long appends may be blocked for it.")}};
 
 #define CHANGES(route_path, route_name, text, function)                                                      \
     {                                                                                                        \
@@ -145,13 +145,13 @@ static const struct route routes[] = {
     CHANGES("/v1/perspectives/{name}/remove", "removePerspective", "Stop feeding it", op_perspective_remove),
     RESETS("/v1/perspectives/{name}/reset", "resetPerspective", "Retry its failed streams now",
            op_perspective_retry),
-    RESETS("/v1/perspectives/{name}/rebuild", "rebuildPerspective", "Build it again from the first event",
+    RESETS("/v1/perspectives/{name}/rebuild", "rebuildPerspective", "Rebuild it from the first event",
            op_perspective_rebuild),
     {ACTS(METHOD_POST, "/v1/perspectives/{name}/skip", "skipEvent"), .tag = "perspectives",
-     .summary = "Leave one event out of it", FIELDS(skip_fields), .shape = ANSWER_RECORD,
+     .summary = "Skip one event", FIELDS(skip_fields), .shape = ANSWER_RECORD,
      COLUMNS(perspective_answer_columns), .operation = op_perspective_skip},
     {ACTS(METHOD_POST, "/v1/perspectives/{name}/switch", "switchPerspective"), .tag = "perspectives",
-     .summary = "Make a version that has filled the live one", FIELDS(switch_fields), .shape = ANSWER_RECORD,
+     .summary = "Make a filled version the live one", FIELDS(switch_fields), .shape = ANSWER_RECORD,
      COLUMNS(switch_columns), .run = switch_to},
 };
 

@@ -1,4 +1,4 @@
-/* Receptors: those on events, and how far they have come with one message or one event. */
+/* Routes of receptors on events, and of receptor results for a message or event. */
 #include "base/error.h"
 #include "base/str.h"
 #include "operations/events.h"
@@ -38,17 +38,18 @@ static const struct field register_fields[] = {
      .required = true,
      .min = 1,
      .max = PAWL_PATTERNS_MAX,
-     .help = "Types of events: globs, or with exact:, suffix:, glob: or regex: in front."},
+     .help = "Types of events: globs, or prefixed with exact:, suffix:, glob: or regex:."},
     {FIELD(FIELD_BOOL, IN_BODY, "from_start",
-           "A new one gets the events that are there, too; without it those from now on.")},
-    {FIELD(FIELD_BOOL, IN_BODY, "replace", "One that is there gets these patterns, from its position on.")}};
+           "Include existing events, if the receptor is new; only new events by default.")},
+    {FIELD(FIELD_BOOL, IN_BODY, "replace",
+           "Replace the patterns of an existing receptor, from its position on.")}};
 static const struct field message_fields[] = {FIELD_ROW_MESSAGE_ID};
 static const struct field event_fields[] = {
     {FIELD(FIELD_UUID, IN_PATH, "id", "The event's id."), .required = true}};
 
 static const struct route routes[] = {
     {READS("/v1/receptors", "listEventReceptors"), .tag = "receptors",
-     .summary = "The receptors on events: what they get and how far they are", COLUMNS(receptor_columns),
+     .summary = "List the receptors on events: their patterns and progress", COLUMNS(receptor_columns),
      .operation = op_receptor_list},
     {READS("/v1/receptors/{name}", "readReceptor"), .tag = "receptors", .summary = "One receptor on events",
      FIELDS(name_fields), .shape = ANSWER_RECORD, COLUMNS(receptor_columns), .run = show},
@@ -59,10 +60,10 @@ static const struct route routes[] = {
      .summary = "Remove a receptor; its messages stay", FIELDS(name_fields), .shape = ANSWER_EMPTY,
      .status = 204, .operation = op_receptor_remove},
     {READS("/v1/events/{id}/receptors", "listReceptorsOfEvent"), .tag = "receptors",
-     .summary = "How the receptors of an event have ended", FIELDS(event_fields),
+     .summary = "The results of the receptors of an event", FIELDS(event_fields),
      COLUMNS(receptor_note_columns), .operation = op_receptor_notes_list},
     {READS("/v1/messages/{id}/receptors", "listReceptors"), .tag = "receptors",
-     .summary = "How the receptors of an inbox message have ended", FIELDS(message_fields),
+     .summary = "The results of the receptors of an inbox message", FIELDS(message_fields),
      COLUMNS(receptor_note_columns), .run = notes_of_message},
 };
 

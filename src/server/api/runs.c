@@ -1,4 +1,4 @@
-/* Runs: started, listed with how far they are, their partitions and items, and what can be done with them. */
+/* Routes of runs: start, list with progress, partitions, items, pause, retry; statements. */
 #include <inttypes.h>
 
 #include "base/error.h"
@@ -106,7 +106,7 @@ static const struct field stuck_fields[] = {
     FIELD_ROW_QUIET("Not updated for this long; 10 minutes by default."), FIELD_ROW_CURSOR, FIELD_ROW_LIMIT};
 static const struct field item_fields[] = {FIELD_ROW_RUN,
                                            {INT_FIELD(IN_QUERY, "part", 0, PAWL_PARTITIONS_PER_RUN_MAX,
-                                                      "Only of the partition at this place, from 0.")},
+                                                      "Only of the partition with this index, from 0.")},
                                            FIELD_ROW_CURSOR,
                                            FIELD_ROW_LIMIT};
 static const struct field start_fields[] = {
@@ -142,30 +142,28 @@ static const struct field put_statement_fields[] = {FIELD_ROW_NAME("The statemen
     }
 
 static const struct route routes[] = {
-    {READS("/v1/runs", "listRuns"), .tag = "runs",
-     .summary = "List runs with how far they are, the newest first", FIELDS(list_fields),
-     COLUMNS(run_columns), .operation = op_run_list},
+    {READS("/v1/runs", "listRuns"), .tag = "runs", .summary = "List runs with their progress, newest first",
+     FIELDS(list_fields), COLUMNS(run_columns), .operation = op_run_list},
     {ACTS(METHOD_POST, "/v1/runs", "startRun"), .tag = "runs", .summary = "Start a run from a document",
      FIELDS(start_fields), .shape = ANSWER_RECORD, COLUMNS(begun_columns), .run = start},
     {READS("/v1/runs/stuck", "listStuckPartitions"), .tag = "runs",
      .summary = "List the partitions of every run that show no progress", FIELDS(stuck_fields),
      COLUMNS(run_partition_columns), .operation = op_run_stuck},
-    {READS("/v1/runs/{run}", "readRun"), .tag = "runs",
-     .summary = "Show one run: how far it is, how fast, how long it will take", FIELDS(run_fields),
-     .shape = ANSWER_RECORD, COLUMNS(run_columns), .operation = show},
+    {READS("/v1/runs/{run}", "readRun"), .tag = "runs", .summary = "Show one run: progress, speed, time left",
+     FIELDS(run_fields), .shape = ANSWER_RECORD, COLUMNS(run_columns), .operation = show},
     {READS("/v1/runs/{run}/partitions", "listRunPartitions"), .tag = "runs",
-     .summary = "List its partitions: where each is, and its timings", FIELDS(partition_fields),
+     .summary = "List its partitions with their progress and timings", FIELDS(partition_fields),
      COLUMNS(run_partition_columns), .operation = op_run_partitions},
     {READS("/v1/runs/{run}/items", "listRunItems"), .tag = "runs",
-     .summary = "List the items of a run that has no target of its own, by key", FIELDS(item_fields),
+     .summary = "List the items of a run without a target, by key", FIELDS(item_fields),
      COLUMNS(run_item_columns), .run = items},
-    CHANGES("/v1/runs/{run}/pause", "pauseRun", "Start no more of its pages; those on the way end",
+    CHANGES("/v1/runs/{run}/pause", "pauseRun", "Start no more of its pages; those in flight finish",
             run_fields, op_run_pause),
     CHANGES("/v1/runs/{run}/resume", "resumeRun", "Resume it", run_fields, op_run_resume),
     CHANGES("/v1/runs/{run}/cancel", "cancelRun", "End it for good; what it stored stays", run_fields,
             op_run_cancel),
-    CHANGES("/v1/runs/{run}/retry", "retryRun",
-            "Let its failed partitions, or its failed consolidation, try again", run_fields, op_run_retry),
+    CHANGES("/v1/runs/{run}/retry", "retryRun", "Retry its failed partitions, or its failed consolidation",
+            run_fields, op_run_retry),
     CHANGES("/v1/runs/{run}/partitions/{name}/retry", "retryPartition",
             "Enqueue the next page of a partition again, in a new generation", part_fields, op_run_retry),
     CHANGES("/v1/runs/{run}/partitions/{name}/reset", "resetPartition",

@@ -1,4 +1,4 @@
-/* Schedules: listed, changed, paused, looked ahead, fired by hand. */
+/* Routes of schedules: list, change, pause, preview, run now. */
 #include "base/error.h"
 #include "base/str.h"
 #include "operations/jobs.h"
@@ -90,10 +90,10 @@ static const struct field list_fields[] = {
 static const struct field name_fields[] = {FIELD_ROW_NAME("The schedule.")};
 static const struct field ahead_fields[] = {FIELD_ROW_NAME("The schedule."), FIELD_ROW_LIMIT};
 #define RULE_FIELDS                                                                                          \
-    {TEXT_FIELD(IN_BODY, "cron", PAWL_CRON_BYTES_MAX, "docs/schedules.md has the form.")},                   \
+    {TEXT_FIELD(IN_BODY, "cron", PAWL_CRON_BYTES_MAX, "docs/schedules.md describes the format.")},           \
         {TEXT_FIELD(IN_BODY, "every", 32, "An interval such as 15m.")},                                      \
         {TEXT_FIELD(IN_BODY, "at", 64, "Once, at 2026-01-02T03:04:05Z.")},                                   \
-        {TEXT_FIELD(IN_BODY, "zone", PAWL_ZONE_NAME_BYTES_MAX, "IANA name; UTC without it.")},               \
+        {TEXT_FIELD(IN_BODY, "zone", PAWL_ZONE_NAME_BYTES_MAX, "IANA name; UTC by default.")},               \
         {INT_FIELD(IN_BODY, "start_ms", 1, 0, "Not before.")}, {                                             \
         INT_FIELD(IN_BODY, "end_ms", 1, 0, "Not after.")                                                     \
     }
@@ -103,15 +103,16 @@ static const struct field put_fields[] = {
     FIELD_ROW_NAME("The schedule."),
     RULE_FIELDS,
     {TEXT_FIELD(IN_BODY, "task", PAWL_NAME_BYTES_MAX, "The task that it fires."), .required = true},
-    {FIELD(FIELD_OBJECT, IN_BODY, "params", "Payload of its jobs; the task's without it.")},
+    {FIELD(FIELD_OBJECT, IN_BODY, "params", "Payload of its jobs; the task's by default.")},
     {CHOICE_FIELD(IN_BODY, "missed", "skip|one|all", "What to do about missed runs.")},
-    {CHOICE_FIELD(IN_BODY, "overlap", "allow|skip|queue", "While an earlier job of it is unfinished.")},
+    {CHOICE_FIELD(IN_BODY, "overlap", "allow|skip|queue",
+                  "What to do while an earlier job of it is unfinished.")},
     {INT_FIELD(IN_BODY, "jitter_ms", 0, PAWL_SCHEDULE_JITTER_MS_MAX, "Maximum random delay.")},
     {FIELD(FIELD_BOOL, IN_BODY, "paused", "Does not fire.")},
     {INT_FIELD(IN_BODY, "version", 1, 0, "Refuse unless it has this version.")}};
 static const struct field run_fields[] = {
     FIELD_ROW_NAME("The task."),
-    {FIELD(FIELD_OBJECT, IN_BODY, "params", "Payload of the job; the task's without it.")}};
+    {FIELD(FIELD_OBJECT, IN_BODY, "params", "Payload of the job; the task's by default.")}};
 
 #define SCHEDULE_RECORD .shape = ANSWER_RECORD, COLUMNS(schedule_columns)
 
@@ -120,12 +121,12 @@ static const struct route routes[] = {
      .summary = "List schedules with their last and next runs", FIELDS(list_fields),
      COLUMNS(schedule_columns), .operation = op_schedule_list},
     {ACTS(METHOD_POST, "/v1/schedules/preview", "previewRule"), .tag = "schedules",
-     .summary = "The next instants of a rule that you think of", .unaudited = true, FIELDS(rule_fields),
+     .summary = "The next instants of a rule, without storing it", .unaudited = true, FIELDS(rule_fields),
      COLUMNS(instant_columns), .operation = preview_rule},
     {READS("/v1/schedules/{name}", "readSchedule"), .tag = "schedules", .summary = "Show one schedule",
      FIELDS(name_fields), SCHEDULE_RECORD, .operation = op_schedule_show},
     {ACTS(METHOD_PUT, "/v1/schedules/{name}", "putSchedule"), .tag = "schedules",
-     .summary = "Make or change a schedule", FIELDS(put_fields), SCHEDULE_RECORD, .run = put},
+     .summary = "Create or change a schedule", FIELDS(put_fields), SCHEDULE_RECORD, .run = put},
     {ACTS(METHOD_DELETE, "/v1/schedules/{name}", "deleteSchedule"), .tag = "schedules",
      .summary = "Delete a schedule", FIELDS(name_fields), .shape = ANSWER_EMPTY, .status = 204,
      .run = remove_schedule},
@@ -137,8 +138,8 @@ static const struct route routes[] = {
      .summary = "Resume it; missed runs are not made up for", FIELDS(name_fields), SCHEDULE_RECORD,
      .operation = resume},
     {ACTS(METHOD_POST, "/v1/schedules/{name}/run", "runSchedule"), .tag = "schedules",
-     .summary = "Enqueue its job now, beside its instants", FIELDS(name_fields), .shape = ANSWER_RECORD,
-     COLUMNS(enqueued_columns), .operation = run_schedule},
+     .summary = "Enqueue its job now, in addition to its schedule", FIELDS(name_fields),
+     .shape = ANSWER_RECORD, COLUMNS(enqueued_columns), .operation = run_schedule},
     {ACTS(METHOD_POST, "/v1/tasks/{name}/run", "runTask"), .tag = "tasks",
      .summary = "Enqueue a job of the task now", FIELDS(run_fields), .shape = ANSWER_RECORD,
      COLUMNS(enqueued_columns), .operation = run_task},

@@ -1,4 +1,4 @@
-/* Signing in and out. */
+/* Routes of browser sessions: signing in and out. */
 #include <inttypes.h>
 
 #include "base/error.h"
@@ -54,10 +54,10 @@ static const struct route routes[] = {
     {READS("/v1/session", "readSession"), .pool = POOL_LOOP, .tag = "session",
      .summary = "What the caller may do", .shape = ANSWER_RECORD, COLUMNS(columns), .run = read_session},
     {ROUTE(METHOD_POST, "/v1/session", "makeSession"), .credential = CREDENTIAL_VIEWER, .pool = POOL_LOOP,
-     .tag = "session", .summary = "Change a token into a cookie, for browsers", .shape = ANSWER_RECORD,
+     .tag = "session", .summary = "Exchange a token for a cookie, for browsers", .shape = ANSWER_RECORD,
      COLUMNS(columns), .run = make_session},
     {ROUTE(METHOD_DELETE, "/v1/session", "endSession"), .pool = POOL_LOOP, .tag = "session",
-     .summary = "Sign out: end the session that the cookie names", .shape = ANSWER_EMPTY, .status = 204,
+     .summary = "Sign out: end the session of the cookie", .shape = ANSWER_EMPTY, .status = 204,
      .run = end_session},
 };
 

@@ -1,4 +1,4 @@
-/* The state of the whole system: now, lately, and as it changes. */
+/* Routes of the whole system's state: status, overview, event stream. */
 #include "server/api/fields.h"
 #include "server/http/call.h"
 #include "server/http/openapi.h"
@@ -36,10 +36,10 @@ static const struct route routes[] = {
      .summary = "Backlog, ages, counters and instances, read now", .shape = ANSWER_OBJECT,
      .run = read_status},
     {READS("/v1/overview", "readOverview"), .pool = POOL_LOOP, .tag = "status",
-     .summary = "The latest sample with its rates, and the series before it", .shape = ANSWER_OBJECT,
+     .summary = "The latest sample with its rates, and the preceding series", .shape = ANSWER_OBJECT,
      .run = read_overview},
     {READS("/v1/stream", "readStream"), .pool = POOL_LOOP, .tag = "status",
-     .summary = "Server-sent events: every sample as it is made", .shape = ANSWER_STREAM,
+     .summary = "Server-sent events: every sample as it is taken", .shape = ANSWER_STREAM,
      .run = read_overview},
     {READS("/v1/openapi.json", "readOpenapi"), .pool = POOL_LOOP, .tag = "status",
      .summary = "This interface as an OpenAPI 3.1 document", .shape = ANSWER_OBJECT, .run = read_openapi},

@@ -1,4 +1,4 @@
-/* Tasks, their pipelines, agents, and what was executed. */
+/* Routes of tasks, pipelines, agents and executions. */
 #include <inttypes.h>
 
 #include "base/error.h"
@@ -22,7 +22,7 @@ static const struct column pipeline_columns[] = {{COLUMN(TEXT, "step")},    {COL
                                                  {COLUMN(INT, "attempts")}, {COLUMN(BOOL, "foreach")},
                                                  {COLUMN(TEXT, "if")}};
 
-/* The pipeline of a document, checked in its form only. */
+/* Parses a pipeline document, without checking its tools. */
 static pawl_status parse(struct call *call, pawl_str text, const struct pipeline **pipeline,
                          pawl_error *err) {
     return pipeline_parse(call->arena, text, PIPELINE_JSON, pipeline, err);
@@ -84,7 +84,7 @@ static pawl_status show_pipeline(struct call *call, pawl_error *err) {
     return status;
 }
 
-/* Parses the field `pipeline`, and checks it against the tools and parameters that there are. */
+/* Parses the field `pipeline`, and checks it against the available tools and the parameters. */
 static pawl_status check_pipeline(struct call *call, const struct pipeline **pipeline, pawl_str *document,
                                   pawl_str *scopes, pawl_error *err) {
     struct tools *tools = NULL;
@@ -193,15 +193,15 @@ static const struct field put_fields[] = {
     {INT_FIELD(IN_BODY, "version", 1, 0, "Refuse unless the task has this version.")}};
 static const struct field agent_fields[] = {
     FIELD_ROW_NAME("The agent."),
-    {FIELD(FIELD_TEXTS, IN_BODY, "scopes", "What it may have used; may end in *."), .max = 256},
-    {FIELD(FIELD_BOOL, IN_BODY, "disabled", "Take all scopes away.")}};
+    {FIELD(FIELD_TEXTS, IN_BODY, "scopes", "The scopes it has; may end in *."), .max = 256},
+    {FIELD(FIELD_BOOL, IN_BODY, "disabled", "Remove all scopes.")}};
 static const struct field verify_fields[] = {
-    {TEXT_FIELD(IN_QUERY, "head", SHA256_TEXT_BYTES - 1, "The hash of an anchor that must still be there.")}};
+    {TEXT_FIELD(IN_QUERY, "head", SHA256_TEXT_BYTES - 1, "The hash of an anchor that must still exist.")}};
 static const struct field execution_fields[] = {
     {TEXT_FIELD(IN_QUERY, "task", PAWL_NAME_BYTES_MAX, "Only of this task.")},
     {INT_FIELD(IN_QUERY, "job_id", 1, 0, "Only of this job.")},
     {CHOICE_FIELD(IN_QUERY, "outcome", "succeeded|failed|dead|cancelled|lost", "Only with this outcome.")},
-    {INT_FIELD(IN_QUERY, "since_ms", 1, 0, "Finished then or later.")},
+    {INT_FIELD(IN_QUERY, "since_ms", 1, 0, "Only those that finished at or after this time.")},
     FIELD_ROW_CURSOR,
     FIELD_ROW_LIMIT};
 
@@ -211,7 +211,7 @@ static const struct route routes[] = {
     {READS("/v1/tasks/{name}", "readTask"), .tag = "tasks", .summary = "Show one task", FIELDS(name_fields),
      .shape = ANSWER_RECORD, COLUMNS(task_columns), .operation = op_task_show},
     {ACTS(METHOD_PUT, "/v1/tasks/{name}", "putTask"), .tag = "tasks",
-     .summary = "Make or change a task; its pipeline is checked first", FIELDS(put_fields),
+     .summary = "Create or change a task; its pipeline is checked first", FIELDS(put_fields),
      .shape = ANSWER_RECORD, COLUMNS(task_columns), .run = put},
     {ACTS(METHOD_DELETE, "/v1/tasks/{name}", "deleteTask"), .tag = "tasks",
      .summary = "Delete a task that no schedule names; its jobs and executions stay", FIELDS(name_fields),
@@ -220,7 +220,7 @@ static const struct route routes[] = {
      .summary = "The steps of its pipeline and what each waits for", FIELDS(name_fields),
      COLUMNS(pipeline_columns), .run = show_pipeline},
     {ACTS(METHOD_POST, "/v1/pipelines/check", "checkPipeline"), .tag = "pipelines",
-     .summary = "Check a pipeline: its form, its tools, their arguments; nothing is stored",
+     .summary = "Check a pipeline: its syntax, its tools, their arguments; nothing is stored",
      .unaudited = true, FIELDS(check_fields), COLUMNS(pipeline_columns), .run = try_pipeline},
     {READS("/v1/agents", "listAgents"), .tag = "agents", .summary = "List agents with their scopes",
      COLUMNS(agent_columns), .operation = op_agent_list},
@@ -234,11 +234,11 @@ static const struct route routes[] = {
      .summary = "List executions of jobs, newest first", FIELDS(execution_fields), COLUMNS(execution_columns),
      .operation = op_execution_list},
     {ACTS(METHOD_GET, "/v1/executions/verify", "verifyExecutions"), .tag = "audit",
-     .summary = "Recompute the hashes of the executions and say whether one was changed or removed",
+     .summary = "Recompute the hashes of the executions and report whether one was changed or removed",
      FIELDS(verify_fields), .shape = ANSWER_RECORD, COLUMNS(report_columns),
      .operation = op_execution_verify},
     {READS("/v1/executions/head", "headOfExecutions"), .tag = "audit",
-     .summary = "The last anchor of the audit: one hash over everything that was executed until then",
+     .summary = "The last anchor of the audit: one hash over everything executed until then",
      .shape = ANSWER_RECORD, COLUMNS(head_columns), .run = head},
 };
 

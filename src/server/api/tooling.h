@@ -1,4 +1,4 @@
-/* The tools that the server knows: pawl's own, and those of --tools. */
+/* The tools that the server knows: the built-in ones, and those of --tools. */
 #ifndef SERVER_API_TOOLING_H
 #define SERVER_API_TOOLING_H
 

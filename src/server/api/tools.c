@@ -1,4 +1,4 @@
-/* What this installation can talk to: transports and tools. */
+/* Routes that list the available transports and tools. */
 #include "base/str.h"
 #include "base/time/clock.h"
 #include "operations/fleet.h"

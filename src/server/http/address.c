@@ -1,4 +1,4 @@
-/* Where the server listens, the names under which it is reached, and whether it may be reached at all. */
+/* The listening socket: its address, the server's host names, and refusing unprotected addresses. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -97,7 +97,7 @@ static bool public_https(const struct server *server) {
     return url != NULL && strncmp(url, "https://", strlen("https://")) == 0;
 }
 
-/* The port that browsers see, so that servers on other ports of the host have cookies of other names. */
+/* The port that browsers see, so that servers on other ports of the host use different cookie names. */
 static void name_cookie(struct server *server, int port) {
     const char *url = server->config.public_url;
     bool secure = server->tls || public_https(server);
@@ -112,7 +112,7 @@ static void name_cookie(struct server *server, int port) {
              secure ? "__Host-" : "", (int)seen);
 }
 
-/* Other machines are admitted only where the tokens cannot be overheard. */
+/* Other machines are allowed only if tokens cannot be intercepted. */
 static pawl_status place_allowed(const struct server *server, const struct place *place, pawl_error *err) {
     if (place->loopback || server->tls || public_https(server))
         return PAWL_OK;

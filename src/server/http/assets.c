@@ -1,4 +1,4 @@
-/* Finding a file of the dashboard. */
+/* Finding an embedded file of the dashboard by path. */
 #include "server/http/assets.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The files of the dashboard, as they are embedded in the program. */
+/* The files of the dashboard, embedded in the program. */
 #ifndef SERVER_HTTP_ASSETS_H
 #define SERVER_HTTP_ASSETS_H
 

@@ -1,4 +1,4 @@
-/* One request on its way through a handler: its values, and the answer. */
+/* A handler's view of one request: writing lists and records, cursors, the audit. */
 #include "server/http/call.h"
 
 #include <assert.h>
@@ -153,7 +153,7 @@ void call_record(struct call *call, const struct cell *cells) {
     call_cells(call, call->route->columns, call->route->column_count, cells);
 }
 
-/* Whether a list that cannot be gone on with is as long as it may be: then there may be more. */
+/* Whether a list without a cursor has reached its limit: then there may be more. */
 static bool cut(const struct call *call) {
     bool limited = false, paged = false;
     for (size_t i = 0; i < call->route->field_count; i++) {
@@ -193,7 +193,7 @@ pawl_str call_actor(struct call *call) {
     return utf8_valid(actor, false, NULL) && actor.len > 0 ? actor : STR("http");
 }
 
-/* A value as the audit shows it; JSON may hold secrets and is left out. */
+/* A value for the audit; JSON may contain secrets and is left out. */
 static void audit_value(struct buf *buf, const struct field *field, const struct value *value) {
     switch (field->type) {
     case FIELD_JSON:
@@ -246,7 +246,7 @@ pawl_status call_request(const struct call *call, unsigned part, pawl_uuid *requ
     if (status != PAWL_OK)
         return status;
     memcpy(request->b, digest, sizeof request->b);
-    request->b[6] = (uint8_t)((request->b[6] & 0x0f) | 0x80); /* UUIDv8: made by a rule of our own */
+    request->b[6] = (uint8_t)((request->b[6] & 0x0f) | 0x80); /* UUIDv8: our own derivation */
     request->b[8] = (uint8_t)((request->b[8] & 0x3f) | 0x80);
     return PAWL_OK;
 }

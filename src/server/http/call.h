@@ -1,4 +1,4 @@
-/* One request on its way through a handler: what was asked, in checked values, and the answer. */
+/* A handler's view of one request: its checked values, and the response. */
 #ifndef SERVER_HTTP_CALL_H
 #define SERVER_HTTP_CALL_H
 
@@ -37,7 +37,7 @@ struct call {
     const char *location;
 };
 
-/* What came with a request besides its headers; borrowed. */
+/* The parts of a request besides its headers; borrowed. */
 struct call_input {
     const pawl_str *parts; /* of the path */
     size_t part_count;
@@ -62,7 +62,7 @@ PAWL_MUSTCHECK pawl_status call_tree_text(struct arena *arena, const struct tree
                                           pawl_error *err);
 int call_limit(const struct call *call);
 
-/* A fresh object with these members checked as fields are: values has as many as fields. */
+/* Checks the members of an object as fields; values has one entry per field. */
 PAWL_MUSTCHECK pawl_status call_object(const struct tree *object, const char *where,
                                        const struct field *fields, size_t count, struct value *values,
                                        pawl_error *err);
@@ -92,8 +92,8 @@ void call_record(struct call *call, const struct cell *cells);
         noun##_cells((row), row_cells);                                                                      \
         call_record((call), row_cells);                                                                      \
     } while (0)
-/* Whether the caller may see what work carries and what came of it: a viewer may not, as the database's view
- * role, and nobody with --redact '*'. */
+/* Whether the caller may see the contents and results of work: a viewer may not, like the database's view
+ * role, and with --redact '*' no one may. */
 bool call_sees_content(const struct call *call);
 /* Members of an object under other columns than the route's. */
 void call_cells(struct call *call, const struct column *columns, size_t count, const struct cell *cells);
@@ -106,15 +106,16 @@ PAWL_MUSTCHECK pawl_status http_run(struct call *call, operation_run *run, pawl_
 pawl_str call_cursor(const struct call *call);
 int64_t call_cursor_number(const struct call *call);
 
-/* Who the caller is, for the audit: the role and, when it says, the person behind it. */
+/* The caller for the audit: the role and, if given, the person. */
 pawl_str call_actor(struct call *call);
-/* Keeps in the database what the caller did: the route, and its values without payloads. */
+/* Records in the database what the caller did: the route, and its values without payloads. */
 PAWL_MUSTCHECK pawl_status call_audit(struct call *call, pawl_error *err);
 
-/* Who puts what the caller sends: under a span, child of the request's traceparent, when that is wanted. */
+/* The caller for put_spans.h: spans are children of the request's traceparent, if tracing is on. */
 struct putter call_putter(struct call *call);
 
-/* The request key of a call with an Idempotency-Key; nil without. part tells several of one call apart. */
+/* The request key of a call with an Idempotency-Key; nil without. part distinguishes several within one call.
+ */
 PAWL_MUSTCHECK pawl_status call_request(const struct call *call, unsigned part, pawl_uuid *request,
                                         pawl_error *err);
 

@@ -1,10 +1,10 @@
-/* What the two halves of a call share. */
+/* Shared by call.c and call_read.c only: cursors. */
 #ifndef SERVER_HTTP_CALL_INT_H
 #define SERVER_HTTP_CALL_INT_H
 
 #include "server/http/call.h"
 
-/* Replaces a cursor's text by what it holds. PAWL_INVALID when it is not one of this list. */
+/* Decodes a cursor in place. PAWL_INVALID if it does not belong to this list. */
 PAWL_MUSTCHECK pawl_status call_cursor_check(struct call *call, struct value *value, pawl_error *err);
 
 #endif

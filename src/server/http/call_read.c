@@ -1,4 +1,4 @@
-/* The values of a request: taken from path, query and body, checked against the fields of its route. */
+/* Reading the values of a request from path, query and body, checked against the fields of its route. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -71,7 +71,7 @@ static bool id_like(pawl_str text) {
     return text.len >= ID_PREFIX_MIN && text.len <= UUID_TEXT_BYTES - 1;
 }
 
-/* What a path or a query says. */
+/* A value from a path or query. */
 static pawl_status value_of_text(const struct field *field, pawl_str text, struct value *value,
                                  pawl_error *err) {
     value->present = true;
@@ -127,7 +127,7 @@ static pawl_status check_items(const struct field *field, const struct tree *tre
     return PAWL_OK;
 }
 
-/* What a body says. */
+/* A value from a body. */
 static pawl_status value_of_tree(const struct field *field, const struct tree *tree, struct value *value,
                                  pawl_error *err) {
     value->present = true;
@@ -165,7 +165,7 @@ static const struct field *field_find(const struct field *fields, size_t count, 
     return NULL;
 }
 
-/* "a, b, c", for what could have been meant. */
+/* "a, b, c", for the error message. */
 static void names_of(const struct field *fields, size_t count, enum field_place in,
                      char names[static NAMES_BYTES]) {
     size_t len = 0;
@@ -240,7 +240,7 @@ pawl_status call_object(const struct tree *object, const char *where, const stru
             return error_set(err, PAWL_INVALID, "http", "%s has no field \"%.*s\"; its fields are: %s", where,
                              STR_ARG(item->key), names);
         }
-        if (item->kind != TREE_NULL || field->type == FIELD_JSON) /* null is as good as left out */
+        if (item->kind != TREE_NULL || field->type == FIELD_JSON) /* null means absent */
             status = value_of_tree(field, item, &values[field - fields], err);
     }
     for (size_t i = 0; status == PAWL_OK && i < count; i++)

@@ -1,4 +1,4 @@
-/* Cursors of lists: opaque to others, and only good for the list they came from. */
+/* Encoding and decoding cursors of lists. */
 #include "server/http/cursor.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Cursors of lists: opaque to others, and only good for the list they came from. */
+/* Cursors of lists: opaque, and valid only for the list they came from. */
 #ifndef SERVER_HTTP_CURSOR_H
 #define SERVER_HTTP_CURSOR_H
 

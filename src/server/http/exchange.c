@@ -1,4 +1,4 @@
-/* What a request gets for an answer: what its handler wrote, or a problem. */
+/* Producing the response to a request: the handler's output, or a problem document. */
 #include "server/http/exchange.h"
 #include "server/http/call.h"
 
@@ -87,7 +87,7 @@ void exchange_work(struct pool_task *pool_task, struct store *store, const pawl_
     server_hand_back(exchange->server, pool_task);
 }
 
-/* Every action of an operator is kept, whatever its handler does. */
+/* Every action of an operator is recorded, whatever its handler does. */
 static bool audited(const struct route *route) {
     return route->method != METHOD_GET && route->credential == CREDENTIAL_OPERATOR && !route->unaudited;
 }

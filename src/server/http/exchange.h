@@ -1,4 +1,4 @@
-/* One request from its first header to its last byte. */
+/* An exchange: one request from its first header to the last byte of its response. */
 #ifndef SERVER_HTTP_EXCHANGE_H
 #define SERVER_HTTP_EXCHANGE_H
 
@@ -41,7 +41,7 @@ struct exchange {
     const struct asset *asset; /* the answer, when it is a file */
     bool reads;                /* GET or HEAD */
     bool too_big;
-    bool close;      /* the connection is not read any further */
+    bool close;      /* nothing more is read from the connection */
     struct key *key; /* held while the request with an Idempotency-Key runs */
     bool replayed;
     const char *retry_after;
@@ -53,7 +53,7 @@ struct exchange {
 void exchange_problem(struct exchange *exchange, int status, const char *detail);
 /* The same for what a handler returned. */
 void exchange_failure(struct exchange *exchange, const pawl_error *err);
-/* Reads the values and runs the handler; the answer is in exchange->call. */
+/* Reads the values and runs the handler; the response is in exchange->call. */
 void exchange_run(struct exchange *exchange, struct store *store, const pawl_error *opened);
 /* The same in a thread of a pool: the loop gets it back. */
 void exchange_work(struct pool_task *pool_task, struct store *store, const pawl_error *err);

@@ -1,4 +1,4 @@
-/* Whether a request says once, and clearly, where it ends and which server it is for. */
+/* Checking that a request's framing and host are unambiguous. */
 #include "server/http/framing.h"
 
 #include <ctype.h>

@@ -1,4 +1,4 @@
-/* What libmicrohttpd calls: requests come in, are judged, and get their answers. */
+/* The callbacks of libmicrohttpd: receiving requests, checking them, and sending responses. */
 #include <errno.h>
 #include <microhttpd.h>
 #include <stdio.h>
@@ -63,7 +63,7 @@ static void link_notify(void *self, struct MHD_Connection *connection, void **co
     *context = NULL;
 }
 
-/* libmicrohttpd only ends connections on which nothing moves; one byte now and then would keep them. */
+/* libmicrohttpd ends only idle connections; one byte now and then would keep them open. */
 void http_tick(struct server *server, int64_t now_ms) {
     for (struct link *link = server->links->first; link != NULL; link = link->next) {
         int64_t most_ms = link->state == LINK_READING && !link->headers ? PAWL_HTTP_HEADER_MS
@@ -136,7 +136,7 @@ static enum MHD_Result answer(struct exchange *exchange) {
     return exchange->asset != NULL ? respond_asset(exchange) : respond(exchange);
 }
 
-/* Before the body: libmicrohttpd closes the connection then, which is right unless there is none to come. */
+/* Before the body: libmicrohttpd then closes the connection, which is right unless there is no body. */
 static enum MHD_Result answer_early(struct exchange *exchange) {
     if (!exchange->reads)
         return answer(exchange);
@@ -199,7 +199,7 @@ static enum MHD_Result judge(struct exchange *exchange) {
     return MHD_YES;
 }
 
-/* What a body may be, before it comes. */
+/* Checks a body's type and size before it arrives. */
 static enum MHD_Result judge_body(struct exchange *exchange) {
     const char *length = header(exchange, "Content-Length"), *type = header(exchange, "Content-Type");
     int64_t bytes = 0;
@@ -212,7 +212,7 @@ static enum MHD_Result judge_body(struct exchange *exchange) {
     return MHD_YES;
 }
 
-/* The request line has come. The path is kept as it was sent: libmicrohttpd decodes it, slashes included. */
+/* The request line has arrived. The raw path is kept, because libmicrohttpd decodes it, including slashes. */
 static void *request_line(void *self, const char *uri, struct MHD_Connection *connection) {
     struct exchange *exchange = exchange_new(self, connection);
     if (exchange == NULL)
@@ -226,7 +226,7 @@ static void *request_line(void *self, const char *uri, struct MHD_Connection *co
     return NULL;
 }
 
-/* The first call for a request: its headers are there. */
+/* The first call for a request: its headers have arrived. */
 static enum MHD_Result begin(struct exchange *exchange, const char *method) {
     if (exchange->link != NULL)
         exchange->link->headers = true;
@@ -262,7 +262,7 @@ static enum MHD_Result take_body(struct exchange *exchange, const char *data, si
     return MHD_YES;
 }
 
-/* Everything has come: to a thread, or here when it needs no store. */
+/* The request is complete: pass it to a thread, or handle it here if it needs no store. */
 static enum MHD_Result dispatch(struct exchange *exchange) {
     const struct route *route = exchange->match.route;
     struct server *server = exchange->server;

@@ -1,4 +1,4 @@
-/* Answers that are remembered under the key of their request, so that sending it again does nothing twice. */
+/* Remembering responses by Idempotency-Key. */
 #include "server/http/idempotency.h"
 
 #include <stdlib.h>
@@ -12,7 +12,8 @@
 struct key {
     struct key *next;              /* the latest first */
     uint8_t name[SHA256_BYTES];    /* of credential and key */
-    uint8_t request[SHA256_BYTES]; /* of route, path, query and body: the same key means the same request */
+    uint8_t request[SHA256_BYTES]; /* hash of route, path, query and body: the same key must mean the same
+                                      request */
     bool running;
     int64_t made_ms;
     int status;

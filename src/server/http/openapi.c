@@ -1,4 +1,4 @@
-/* The interface as an OpenAPI 3.1 document, made from the table of routes. */
+/* Writing the OpenAPI 3.1 document from the table of routes. */
 #include "server/http/openapi.h"
 
 #include <string.h>
@@ -349,32 +349,32 @@ static const char components[] =
     "\"required\":[\"type\",\"title\",\"status\",\"detail\"],\"properties\":{\"type\":{\"type\":\"string\"},"
     "\"title\":{\"type\":\"string\"},\"status\":{\"type\":\"integer\"},\"detail\":{\"type\":\"string\"}}}}}";
 
-/* Every tag of a route is here; a test says so. */
+/* Every tag of a route is here; a test checks that. */
 static const struct {
     const char *name, *description;
 } tag_rows[] = {
     {"health", "Whether the server and its database are there, and metrics."},
     {"session", "Signing in from a browser."},
-    {"status", "The whole system: now, lately, and as it changes."},
+    {"status", "The state of the whole system: now, recently, and live."},
     {"messages", "Messages of the outbox, the inbox and perspectives, and sending."},
-    {"dead letters", "Messages that failed for good and wait for a person."},
+    {"dead letters", "Messages that failed for good and are waiting for a person."},
     {"fleet", "Instances, lanes, duties, and where a stream belongs."},
     {"events", "The event store."},
     {"perspectives", "Read models and how far they are."},
-    {"receptors", "Handlers of events: what they get, how far they are, how they ended."},
+    {"receptors", "Handlers of events: their patterns, progress and results."},
     {"jobs", "Pooled work: jobs, their queues and limits."},
     {"tasks", "What jobs are made of."},
     {"pipelines", "Steps of tasks."},
     {"schedules", "What comes when."},
-    {"runs", "A query over many partitions, page by page, and what is kept of it."},
+    {"runs", "Reading a source in partitions, page by page."},
     {"agents", "Which tools each agent may use, and what was refused."},
     {"audit", "What people did and what was executed."},
     {"pauses", "What is held up."},
-    {"alerts", "Rules, what they saw, and silence."},
-    {"doctor", "What is set up wrongly, and what to do."},
+    {"alerts", "Rules, their history, and silences."},
+    {"doctor", "What endangers the work, and what to do."},
     {"database", "Settings, upkeep, invariants."},
     {"tools", "Transports and tools of this installation."},
-    {"operations", "Work over everything that fits a filter."},
+    {"operations", "Bulk operations on everything that matches a filter."},
     {"leases", "Workers over HTTP; off unless the server is started with --lease-api."},
 };
 
@@ -396,7 +396,8 @@ void openapi_write(struct json_writer *json) {
     open_object(json, "info");
     text(json, "title", "pawl");
     text(json, "version", PAWL_VERSION);
-    text(json, "description", "Durable work: what waits, what runs, what failed, and what to do about it.");
+    text(json, "description",
+         "Durable work: what is waiting, what is running, what failed, and what to do about it.");
     open_object(json, "license");
     text(json, "name", "MIT");
     text(json, "identifier", "MIT");

@@ -1,4 +1,4 @@
-/* The interface as an OpenAPI 3.1 document, made from the table of routes. */
+/* The OpenAPI 3.1 document of the API, made from the table of routes. */
 #ifndef SERVER_HTTP_OPENAPI_H
 #define SERVER_HTTP_OPENAPI_H
 

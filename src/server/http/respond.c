@@ -1,4 +1,4 @@
-/* Answers as libmicrohttpd wants them, with the headers that every answer has. */
+/* Building libmicrohttpd responses, with the headers common to all of them. */
 #include "server/http/respond.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 
 static void add(struct MHD_Response *response, const char *name, const char *value) {
     if (value != NULL)
-        (void)MHD_add_response_header(response, name, value); /* without memory the answer has one less */
+        (void)MHD_add_response_header(response, name, value); /* if memory runs out, the header is left out */
 }
 
 void respond_headers(struct exchange *exchange, struct MHD_Response *response) {

@@ -1,4 +1,4 @@
-/* Answers as libmicrohttpd wants them, with the headers that every answer has. */
+/* Building libmicrohttpd responses, with the headers common to all of them. */
 #ifndef SERVER_HTTP_RESPOND_H
 #define SERVER_HTTP_RESPOND_H
 

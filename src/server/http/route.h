@@ -1,5 +1,4 @@
-/* One route of the HTTP interface: the parser, the checks and the OpenAPI document are all made from these.
- */
+/* One route of the HTTP API: parsing, checks and the OpenAPI document all follow from these tables. */
 #ifndef SERVER_HTTP_ROUTE_H
 #define SERVER_HTTP_ROUTE_H
 
@@ -11,7 +10,7 @@ struct call;
 
 enum http_method { METHOD_GET, METHOD_POST, METHOD_PUT, METHOD_DELETE, METHOD_COUNT };
 
-/* What a caller must show. An operator may do what a viewer may; a worker may only use leases. */
+/* The role a caller needs. An operator may do everything a viewer may; a worker may only use leases. */
 enum credential { CREDENTIAL_NONE, CREDENTIAL_VIEWER, CREDENTIAL_OPERATOR, CREDENTIAL_WORKER };
 
 enum field_place { IN_QUERY, IN_PATH, IN_BODY };
@@ -21,7 +20,7 @@ enum field_type {
     FIELD_INT,
     FIELD_BOOL,
     FIELD_UUID,
-    FIELD_ID, /* a UUID, or the beginning of one that only one thing has */
+    FIELD_ID, /* a UUID, or a unique beginning of one */
     FIELD_CHOICE,
     FIELD_CURSOR, /* what an earlier page gave as `next` */
     FIELD_JSON,   /* any JSON value */
@@ -32,7 +31,7 @@ enum field_type {
     FIELD_OBJECTS
 };
 
-/* One input; what is not listed is refused. */
+/* One input; unlisted ones are refused. */
 struct field {
     const char *name;
     enum field_place in;
@@ -73,8 +72,8 @@ struct route {
     enum answer_shape shape;
     const struct column *columns;
     size_t column_count;
-    int status;               /* of success; 0 = 200 */
-    bool unaudited;           /* it changes something, but it is work, not an action of a person */
+    int status;     /* of success; 0 = 200 */
+    bool unaudited; /* it changes something, but as part of the work, not as an action of a person */
     operation_run *operation; /* what both fronts can do; NULL: run does it */
     pawl_status (*run)(struct call *call, pawl_error *err);
 };
@@ -117,7 +116,7 @@ const char *credential_name(enum credential credential);
 
 enum { ROUTE_PARTS_MAX = 8 };
 
-/* What a path led to. */
+/* The result of looking up a path. */
 struct route_match {
     const struct route *route;       /* NULL: none for this method */
     unsigned methods;                /* bits of the methods that the path has; 0: no such path */
@@ -125,7 +124,7 @@ struct route_match {
     size_t part_count;
 };
 
-/* A word in the path wins over a {…}. lease_api: whether the routes of workers are there. */
+/* A literal segment wins over a {…}. lease_api: whether the routes of workers exist. */
 struct route_match route_find(const char *method, pawl_str path, bool lease_api);
 
 #endif

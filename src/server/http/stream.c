@@ -1,4 +1,4 @@
-/* Server-sent events: who listens, and what is sent to them. */
+/* Server-sent events: the connected clients, and sending frames to them. */
 #include "server/http/stream.h"
 
 #include <inttypes.h>
@@ -56,7 +56,7 @@ static void listener_free(void *self) {
     free(listener);
 }
 
-/* A session that has ended ends what listens with it. */
+/* When a session ends, its event streams end too. */
 static bool signed_out(const struct listener *listener) {
     return listener->session[0] != '\0' && session_find(listener->streams->server->sessions,
                                                         str_from(listener->session), clock_boot_ms()) == NULL;
@@ -133,7 +133,7 @@ void streams_end(struct streams *streams) {
         wake(listener);
 }
 
-/* What the listener has missed since the event it saw last, then the latest. */
+/* The events the client missed since its last one, then the latest. */
 static void catch_up(struct listener *listener, const char *last_seen) {
     int64_t after = INT64_MAX;
     if (last_seen != NULL && !str_to_i64(str_from(last_seen), 0, INT64_MAX, &after))

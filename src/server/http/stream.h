@@ -1,4 +1,4 @@
-/* Server-sent events: who listens, and what is sent to them. */
+/* Server-sent events: the connected clients, and sending events to them. */
 #ifndef SERVER_HTTP_STREAM_H
 #define SERVER_HTTP_STREAM_H
 
@@ -14,13 +14,13 @@ void streams_free(struct streams *streams);
 /* Makes the exchange's connection a listener. PAWL_BUSY when there are too many. */
 PAWL_MUSTCHECK pawl_status stream_open(struct streams *streams, struct exchange *exchange, pawl_error *err);
 
-/* Sends an event to everybody; one who does not read loses it. */
+/* Sends an event to all clients; one that reads too slowly loses it. */
 void streams_send(struct streams *streams, const char *event, int64_t id, pawl_str data);
-/* A comment where nothing was sent for a while, so that a listener who is gone is noticed. */
+/* Sends a comment if nothing was sent for a while, so that disconnected clients are noticed. */
 void streams_tick(struct streams *streams, int64_t now_ms);
-/* Ends those whose session has ended. */
+/* Ends the streams whose session has ended. */
 void streams_sign_out(struct streams *streams);
-/* Lets every connection go on, so that the daemon can be stopped. */
+/* Resumes every suspended connection, so that the daemon can be stopped. */
 void streams_end(struct streams *streams);
 size_t streams_count(const struct streams *streams);
 

@@ -38,7 +38,7 @@ static int send_one(struct transport *session, const struct transport_message *m
     return code;
 }
 
-/* One published set: which of the broker's numbers is which message. */
+/* A set of published messages, and the broker's numbers for them. */
 struct flight {
     const struct transport_message *messages;
     struct transport_result *results;
@@ -64,7 +64,7 @@ static void settle(struct flight *flight, uint64_t number, bool multiple, bool g
     }
 }
 
-/* A message that no queue wanted comes back before its confirm. */
+/* A message that no queue accepts is returned before its confirm. */
 static pawl_status take_return(struct transport *session, struct flight *flight,
                                const amqp_basic_return_t *ret, pawl_error *err) {
     char reason[96];
@@ -146,7 +146,7 @@ static pawl_status publish_set(struct transport *session, struct flight *flight,
     return PAWL_OK;
 }
 
-/* The broker closed the channel and does not say for which message: each is tried by itself. */
+/* The broker closed the channel and does not say for which message, so each is tried alone. */
 static pawl_status publish_singly(struct transport *session, const struct transport_message *messages,
                                   size_t count, struct transport_result *results, pawl_error *err) {
     pawl_status status = PAWL_OK;

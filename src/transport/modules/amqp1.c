@@ -54,8 +54,8 @@ static pawl_status sender_for(struct transport *session, pawl_str destination, p
     return status;
 }
 
-/* Opens the link of every message before the first is sent: what cannot be reached is known then, and ends
- * nothing that is on its way. */
+/* Opens the link of every message before the first is sent, so that an unreachable destination cannot end the
+ * session for messages in flight. */
 static pawl_status open_links(struct transport *session, const struct transport_message *messages,
                               size_t count, struct transport_result *results, pawl_error *err) {
     for (size_t i = 0; i < count; i++) {
@@ -105,7 +105,7 @@ static pn_message_t *message_of(const struct event *event) {
     return message;
 }
 
-/* Whether the broker would say the same of this message the next time: its size or its form is at fault. */
+/* Whether the broker would refuse this message again, because of its size or form. */
 static bool for_good(const char *condition) {
     static const char *const conditions[] = {"amqp:link:message-size-exceeded", "amqp:decode-error",
                                              "amqp:invalid-field", "amqp:not-implemented",
@@ -135,7 +135,7 @@ static void judge(pn_delivery_t *delivery, struct transport_result *result) {
     }
 }
 
-/* Sends one message; *delivery stays NULL when its fate is known already. */
+/* Sends one message; *delivery stays NULL if its result is already known. */
 static pawl_status send_one(struct transport *session, const struct transport_message *message,
                             struct transport_result *result, pn_delivery_t **delivery, pawl_error *err) {
     pn_link_t *link = NULL;
@@ -209,7 +209,7 @@ static pawl_status publish_set(struct transport *session, const struct transport
     return status;
 }
 
-/* The broker ended the session and does not say for which message: each is tried by itself. */
+/* The broker ended the session and does not say for which message, so each is tried alone. */
 static pawl_status publish_singly(struct transport *session, const struct transport_message *messages,
                                   size_t count, struct transport_result *results, pawl_error *err) {
     pawl_status status = PAWL_OK;

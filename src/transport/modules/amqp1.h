@@ -29,7 +29,7 @@ struct transport {
     int64_t token_ms; /* how long a token is good */
     int64_t sas_ms;   /* when the last was put */
     bool broken;      /* the connection */
-    bool ended;       /* the session in it: RabbitMQ ends it for a destination that is not there */
+    bool ended;       /* its session; RabbitMQ ends it if a destination does not exist */
     char reason[200];
     char condition[64]; /* the broker's name of it */
     pn_link_t *senders[AMQP1_LINKS_MAX];
@@ -46,11 +46,11 @@ struct transport {
 pawl_status amqp1_open(const struct transport_config *config, struct transport **out, pawl_error *err);
 void amqp1_close(struct transport *session);
 
-/* Writes everything that is to be written. */
+/* Writes everything that is pending. */
 PAWL_MUSTCHECK pawl_status amqp1_flush(struct transport *session, int64_t until_ms, pawl_error *err);
 
-/* One turn: everything that is to be written goes out, then something comes in. PAWL_BUSY: nothing came in
- * time; PAWL_INVALID: the broker has ended the session. */
+/* One turn: sends everything that is pending, then receives. PAWL_BUSY: nothing arrived in time;
+ * PAWL_INVALID: the broker has ended the session. */
 PAWL_MUSTCHECK pawl_status amqp1_turn(struct transport *session, int64_t until_ms, pawl_error *err);
 
 /* Waits until the broker has opened the link (PAWL_INVALID: it refuses), or gives it credit. */
@@ -63,10 +63,10 @@ pn_delivery_t *amqp1_send_encoded(struct transport *session, pn_link_t *link, si
 
 void amqp1_put_text(pn_data_t *data, pawl_str text);
 
-/* Service Bus: proves the shared access key again when the last proof is getting old. */
+/* Service Bus: sends a new token before the last one expires. */
 PAWL_MUSTCHECK pawl_status amqp1_put_token(struct transport *session, pawl_error *err);
 
-/* A new session in the same connection; the links of the old one went with it. */
+/* A new session on the same connection; the links of the old one are gone. */
 void amqp1_session_again(struct transport *session);
 
 #endif

@@ -1,4 +1,4 @@
-/* The claim that Azure Service Bus wants before it opens a link: a signed token, put over $cbs. */
+/* Authentication for Azure Service Bus: a signed token, sent over $cbs before a link is opened. */
 #include <stdio.h>
 #include <string.h>
 
@@ -76,7 +76,7 @@ static pawl_status await_token_answer(struct transport *session, pn_link_t *answ
     }
 }
 
-/* Takes the message over. */
+/* Takes ownership of the message. */
 static pawl_status send_token(struct transport *session, pn_link_t *sender, pn_link_t *answers,
                               pn_message_t *message, pawl_error *err) {
     pawl_status status = amqp1_await_link(session, sender, err);
@@ -96,8 +96,8 @@ static pawl_status send_token(struct transport *session, pn_link_t *sender, pn_l
     return status;
 }
 
-/* Service Bus wants a fresh token now and then for every entity; one for the namespace covers them all. It is
- * put again when half of its time is over. */
+/* Service Bus needs a fresh token from time to time for every entity; one for the namespace covers them all.
+ * It is renewed after half of its lifetime. */
 pawl_status amqp1_put_token(struct transport *session, pawl_error *err) {
     if (session->sas_key == NULL ||
         (session->sas_ms != 0 && clock_boot_ms() - session->sas_ms < session->token_ms / 2))

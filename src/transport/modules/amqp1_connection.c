@@ -31,7 +31,7 @@ static void note_condition(struct transport *session, pn_condition_t *condition,
 }
 
 /* Service Bus ends a link whose token has run out or was revoked. Only a new connection with a new token
- * helps, and no message is to blame. */
+ * helps; the message is not at fault. */
 static bool claim_gone(const struct transport *session, pn_link_t *link) {
     const char *name = pn_condition_get_name(pn_link_remote_condition(link));
     return session->sas_key != NULL && name != NULL && strcmp(name, "amqp:unauthorized-access") == 0;
@@ -89,8 +89,7 @@ pawl_status amqp1_flush(struct transport *session, int64_t until_ms, pawl_error 
     return PAWL_OK;
 }
 
-/* One turn: everything that is to be written goes out, then something comes in. PAWL_BUSY: nothing came in
- * time. */
+/* One turn: sends everything that is pending, then receives. PAWL_BUSY: nothing arrived in time. */
 pawl_status amqp1_turn(struct transport *session, int64_t until_ms, pawl_error *err) {
     pawl_status status = amqp1_flush(session, clock_boot_ms() + session->confirm_ms, err);
     if (status != PAWL_OK)
@@ -116,7 +115,7 @@ pawl_status amqp1_turn(struct transport *session, int64_t until_ms, pawl_error *
     return status;
 }
 
-/* Says goodbye and waits for the answer: a connection that is cut may take the last dispositions with it. */
+/* Closes the connection and waits for the answer: cutting it may lose the last dispositions. */
 static void say_goodbye(struct transport *session) {
     int64_t until_ms = clock_boot_ms() + GOODBYE_MS;
     pawl_error ignored;
@@ -308,7 +307,7 @@ pawl_status amqp1_open(const struct transport_config *config, struct transport *
     return PAWL_OK;
 }
 
-/* A new session in the same connection; the links of the old one went with it. */
+/* A new session on the same connection; the links of the old one are gone. */
 void amqp1_session_again(struct transport *session) {
     pn_session_close(session->session);
     session->sender_count = 0;

@@ -1,4 +1,4 @@
-/* Shared access signatures. */
+/* Computing shared access signatures. */
 #include "transport/modules/amqp1_sas.h"
 
 #include <openssl/evp.h>

@@ -1,4 +1,4 @@
-/* Shared access signatures: how Azure Service Bus wants a key to be proven. */
+/* Shared access signatures: tokens that prove a key to Azure Service Bus. */
 #ifndef TRANSPORT_MODULES_AMQP1_SAS_H
 #define TRANSPORT_MODULES_AMQP1_SAS_H
 

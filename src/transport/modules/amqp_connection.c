@@ -1,4 +1,4 @@
-/* AMQP 0-9-1: the connection, its one channel, and what the broker says when it closes them. */
+/* AMQP 0-9-1: the connection, its channel, and the broker's reasons for closing them. */
 #include <amqp_ssl_socket.h>
 #include <amqp_tcp_socket.h>
 #include <stdio.h>
@@ -135,7 +135,7 @@ static pawl_status login(struct transport *session, const struct transport_confi
     amqp_rpc_reply_t reply = amqp_login(session->connection, address->path != NULL ? address->path : "/", 0,
                                         FRAME_BYTES, HEARTBEAT_SECONDS, AMQP_SASL_METHOD_PLAIN, user,
                                         password);
-    /* A broker that closes the connection during the login has refused it. */
+    /* If the broker closes the connection during the login, it has refused it. */
     if (reply.reply_type == AMQP_RESPONSE_LIBRARY_EXCEPTION &&
         (reply.library_error == AMQP_STATUS_CONNECTION_CLOSED ||
          reply.library_error == AMQP_STATUS_SOCKET_ERROR))

@@ -1,4 +1,4 @@
-/* A file of JSON lines: every message is appended and flushed; a reader keeps its place in a file beside it.
+/* A file of JSON lines: every message is appended and flushed; a reader keeps its position in a second file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -73,7 +73,7 @@ static bool path_of(const struct transport *session, pawl_str destination, char 
     return made > 0 && made < PATH_BYTES;
 }
 
-/* A line that was cut short by a crash gets its end, so that it cannot swallow the next one. */
+/* Terminates a line that a crash cut short, so that it cannot swallow the next one. */
 static int close_torn_line(int fd) {
     struct stat info;
     char last = '\n';
@@ -99,7 +99,7 @@ static int write_all(int fd, const char *bytes, size_t len) {
     return 0;
 }
 
-/* A name that is new is there after a crash only when its directory was flushed. */
+/* A new name survives a crash only if its directory was flushed. */
 static int sync_directory_of(const char *path) {
     char directory[PATH_BYTES];
     const char *slash = strrchr(path, '/');
@@ -115,7 +115,7 @@ static int sync_directory_of(const char *path) {
     return code;
 }
 
-/* All lines or none: what a failed write left is cut off again. */
+/* All lines or none: whatever a failed write left is truncated. */
 static int append(const char *path, const char *bytes, size_t len) {
     int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
     if (fd < 0)
@@ -143,7 +143,7 @@ static enum transport_fate fate_of(int code) {
     return code == EISDIR || code == ENAMETOOLONG || code == ENOTDIR ? FATE_REJECTED : FATE_UNAVAILABLE;
 }
 
-/* Messages that go to the same file side by side are written together. */
+/* Consecutive messages for the same file are written together. */
 static pawl_status file_publish(struct transport *session, const struct transport_message *messages,
                                 size_t count, struct transport_result *results, pawl_error *err) {
     bool failed = false;
@@ -221,9 +221,8 @@ static pawl_status take_lines(struct transport *session, struct arena *arena, pa
     return PAWL_OK;
 }
 
-/* A line that no event can be is kept by its beginning and passed over; before its end is written that is
- * impossible.
- */
+/* A line that is too long for any event is skipped and identified by its beginning; that is possible only
+ * once its end is written. */
 static pawl_status take_long_line(struct transport *session, int fd, struct arena *arena,
                                   struct transport_delivery *delivery, pawl_error *err) {
     char bytes[SCAN_BYTES];

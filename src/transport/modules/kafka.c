@@ -29,7 +29,7 @@ static void on_report(rd_kafka_t *kafka, const rd_kafka_message_t *message, void
     case RD_KAFKA_RESP_ERR_INVALID_MSG:
         transport_result_set(result, FATE_REFUSED, "%s", rd_kafka_err2str(message->err));
         break;
-    default: /* timed out, purged, no broker: nothing is known */
+    default: /* timed out, purged, no broker: the outcome is unknown */
         transport_result_set(result, FATE_UNAVAILABLE, "%s", rd_kafka_err2str(message->err));
         break;
     }
@@ -87,7 +87,7 @@ static rd_kafka_resp_err_t send_one(struct transport *session, const struct tran
     return code;
 }
 
-/* Reports point at the caller's results: none may come after this call. */
+/* Reports point at the caller's results, so none may arrive after this call. */
 static void await_reports(struct transport *session) {
     int64_t until_ms = clock_boot_ms() + session->confirm_ms + 2 * POLL_MS;
     while (session->open > 0 && clock_boot_ms() < until_ms)

@@ -14,7 +14,7 @@ struct transport {
     const struct transport_config *config;
     struct address address;
     int confirm_ms;
-    bool structured; /* the whole event is the value: for brokers that know no headers */
+    bool structured; /* the whole event is the value, for brokers without headers */
     size_t open;     /* messages without a report */
     char reason[200];
     pawl_str from;
@@ -23,7 +23,7 @@ struct transport {
     rd_kafka_topic_partition_list_t *ends; /* after the last receive, per partition */
 };
 
-/* A session whose producer has heard of the brokers; deliveries are reported to on_report. */
+/* A session whose producer knows the brokers; deliveries are reported to on_report. */
 PAWL_MUSTCHECK pawl_status kafka_session_open(const struct transport_config *config,
                                               void (*on_report)(rd_kafka_t *, const rd_kafka_message_t *,
                                                                 void *),

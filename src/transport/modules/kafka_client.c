@@ -1,4 +1,4 @@
-/* Kafka: how a client is configured, and the session that holds one. */
+/* Kafka: configuring clients, and the session that holds them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +77,7 @@ static pawl_status set_own(rd_kafka_conf_t *conf, const struct transport *sessio
     return status;
 }
 
-/* Takes conf over. */
+/* Takes ownership of conf. */
 static pawl_status make_client(struct transport *session, rd_kafka_conf_t *conf, rd_kafka_type_t type,
                                rd_kafka_t **out, pawl_error *err) {
     bool producer = type == RD_KAFKA_PRODUCER;
@@ -113,8 +113,8 @@ static pawl_status make_producer(struct transport *session,
                                  pawl_error *err) {
     char confirm_ms[16], unknown_ms[16];
     snprintf(confirm_ms, sizeof(confirm_ms), "%d", session->confirm_ms);
-    /* A topic that is not there must be known before the message's time is over: then it is the message's
-     * fault, not the broker's. */
+    /* A missing topic must be noticed before the message times out: it is the message's fault, not the
+     * broker's. */
     snprintf(unknown_ms, sizeof(unknown_ms), "%d", session->confirm_ms / 4);
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
     rd_kafka_conf_set_dr_msg_cb(conf, on_report);
@@ -149,7 +149,7 @@ void kafka_close(struct transport *session) {
     free(session);
 }
 
-/* Asks for the brokers, so that a wrong address is told now and not with the first message. */
+/* Asks for the brokers, so that a wrong address is reported now and not with the first message. */
 static pawl_status greet(struct transport *session, rd_kafka_t *client, pawl_error *err) {
     const struct rd_kafka_metadata *metadata = NULL;
     rd_kafka_resp_err_t code = rd_kafka_metadata(client, 0, NULL, &metadata, session->config->connect_ms);

@@ -1,4 +1,4 @@
-/* Kafka: reading a topic from the group's place, every partition by one reader. */
+/* Kafka: reading a topic from the group's position, with one reader for all partitions. */
 #include <string.h>
 
 #include "base/error.h"
@@ -27,8 +27,8 @@ static pawl_status count_partitions(struct transport *session, int *count, pawl_
     return PAWL_OK;
 }
 
-/* Every partition, from the group's place: a subscription has one reader, so there is nothing to agree
- * on. */
+/* Every partition, from the group's position: a subscription has one reader, so there is nothing to
+ * coordinate. */
 pawl_status kafka_subscribe(struct transport *session, const struct transport_subscription *in,
                             pawl_error *err) {
     pawl_str group;

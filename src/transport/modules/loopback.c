@@ -83,7 +83,7 @@ static void judge(enum store_answer answer, struct transport_result *result) {
                              "the other inbox has a message with this id and another payload");
 }
 
-/* One transaction for all of them: either every message is there or none. */
+/* One transaction for all of them: either every message is stored or none. */
 static pawl_status loopback_publish(struct transport *session, const struct transport_message *messages,
                                     size_t count, struct transport_result *results, pawl_error *err) {
     transport_results_unknown(results, count, "the database did not answer");

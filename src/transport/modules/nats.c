@@ -83,7 +83,7 @@ static struct timespec deadline_of(int64_t ms) {
     return when;
 }
 
-/* The library's thread may be in our callback: it has left before the memory goes. */
+/* The library's thread may be in our callback; wait until it has left before freeing the memory. */
 static void acks_end(struct transport *session) {
     if (session->acks == NULL)
         return;
@@ -124,7 +124,7 @@ static natsStatus set_options(natsOptions *options, const struct transport_confi
     if (code == NATS_OK)
         code = natsOptions_SetName(options, "pawl");
     if (code == NATS_OK)
-        code = natsOptions_SetAllowReconnect(options, false); /* a session that broke says so */
+        code = natsOptions_SetAllowReconnect(options, false); /* a broken session reports it */
     if (code == NATS_OK && user != NULL && password != NULL)
         code = natsOptions_SetUserInfo(options, user, password);
     else if (code == NATS_OK && password != NULL)

@@ -13,7 +13,7 @@ struct transport {
     natsConnection *connection;
     jsCtx *js;
     natsSubscription
-        *acks; /* answers of the streams to what was published; a thread of the library's brings them */
+        *acks; /* the streams' acknowledgements of what was published, delivered by a thread of the library */
     char inbox[NATS_SUBJECT_BYTES];
     pthread_mutex_t lock; /* of the fields up to acks_over */
     pthread_cond_t changed;
@@ -24,14 +24,14 @@ struct transport {
     int confirm_ms;
     struct arena *arena; /* of names */
     pawl_str from;
-    const char *group, *group_too; /* the names of the group's consumer: one after the other */
+    const char *group, *group_too; /* the two names of the group's consumer, used alternately */
     const char *stream;
-    uint64_t next; /* the consumer's number of what must come next */
+    uint64_t next; /* the consumer's number of the next expected message */
     natsSubscription *pull;
     natsMsg *last; /* of the last receive; acknowledging it acknowledges all */
 };
 
-/* The library's code as a status: PAWL_INVALID when it is about who we are, else PAWL_UNAVAILABLE. */
+/* The library's code as a status: PAWL_INVALID if it is about our credentials, otherwise PAWL_UNAVAILABLE. */
 pawl_status nats_failed(natsStatus code, const char *what, pawl_error *err);
 
 pawl_status nats_session_subscribe(struct transport *session, const struct transport_subscription *in,

@@ -1,4 +1,4 @@
-/* NATS JetStream: reading a stream after what the group has acknowledged. */
+/* NATS JetStream: reading a stream from the group's last acknowledgement. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,10 +8,10 @@
 
 enum { ACK_WAIT_SECONDS = 60 };
 
-/* Where a consumer of ours is: what the group has acknowledged, and whether it can simply go on. */
+/* The state of one of our consumers: what the group has acknowledged, and whether it can simply continue. */
 struct place {
     bool there;
-    bool ready;     /* ours in every setting, and nothing that was delivered is open */
+    bool ready;     /* it has all our settings, and nothing delivered is unacknowledged */
     uint64_t floor; /* of the stream: everything up to here is acknowledged */
     uint64_t next;  /* the consumer's own number of what it delivers next */
 };
@@ -26,7 +26,7 @@ static natsStatus look(struct transport *session, const char *name, struct place
     if (code != NATS_OK)
         return code;
     const jsConsumerConfig *config = info->Config;
-    /* Before its first acknowledgement a reader that began in the middle says 0. */
+    /* Before its first acknowledgement, a reader that started in the middle reports 0. */
     uint64_t began = config->OptStartSeq > 0 ? config->OptStartSeq - 1 : 0;
     place->there = true;
     place->ready = info->NumAckPending == 0 && config->AckPolicy == js_AckAll &&
@@ -57,10 +57,10 @@ static natsStatus consumer_drop(struct transport *session, const char *name) {
     return code == NATS_NOT_FOUND ? NATS_OK : code;
 }
 
-/* The consumer that knows the group's place goes on. What its last reader left open must come again, in
- * order, before anything newer, which only a new consumer does: it is made beside the old one, which goes
- * when it is there, so that the place is never without a keeper. Both names were seen after a crash in
- * between: the higher place counts. */
+/* The consumer with the group's position continues. If its last reader left messages unacknowledged, they
+ * must be delivered again, in order, before anything newer, and only a new consumer does that. It is created
+ * before the old one is removed, so that the position is never lost. After a crash in between both exist; the
+ * higher position counts. */
 static natsStatus choose(struct transport *session, const char **name, uint64_t *next) {
     const char *names[2] = {session->group, session->group_too};
     struct place places[2];
@@ -172,8 +172,8 @@ static pawl_status take_delivery(struct transport *session, struct arena *arena,
     return PAWL_OK;
 }
 
-/* An acknowledgement is for everything before it too, so no other reader may have used this consumer
- * meanwhile. */
+/* An acknowledgement covers everything before it, so no other reader may have used this consumer in the
+ * meantime. */
 static pawl_status follows(struct transport *session, natsMsg *msg, pawl_error *err) {
     jsMsgMetaData *data = NULL;
     natsStatus code = natsMsg_GetMetaData(&data, msg);

@@ -28,7 +28,8 @@ struct transport {
     char max_length[24]; /* "" = streams are not trimmed */
     struct arena *arena; /* of the subscription's names */
     pawl_str from, group, name;
-    char pending_after[ENTRY_ID_BYTES]; /* "" = what this group was given before has been read again */
+    char pending_after[ENTRY_ID_BYTES]; /* "" = everything delivered to this group earlier has been read again
+                                         */
     char (*ids)[ENTRY_ID_BYTES];        /* of the last receive; the tag is the index */
     size_t id_count;
 };
@@ -93,7 +94,7 @@ static bool error_is(const redisReply *reply, const char *word) {
     return strncmp(reply->str, word, strlen(word)) == 0;
 }
 
-/* What an error of the server means for a call that is not about one message. */
+/* The meaning of a server error for a call that is not about one message. */
 static pawl_status call_status(const redisReply *reply, pawl_error *err) {
     if (reply->type != REDIS_REPLY_ERROR)
         return PAWL_OK;
@@ -136,7 +137,7 @@ static pawl_status greet(struct transport *session, const struct transport_confi
         status = ask(session, 2, (pawl_str[]){STR("AUTH"), password}, NULL, err);
     if (status == PAWL_OK && address->path != NULL)
         status = ask(session, 2, (pawl_str[]){STR("select"), str_from(address->path)}, NULL, err);
-    /* Says at once what a missing password would say with the first message. */
+    /* Reports a missing password at once instead of with the first message. */
     return status == PAWL_OK ? ask(session, 1, (pawl_str[]){STR("PING")}, NULL, err) : status;
 }
 
@@ -280,7 +281,7 @@ static pawl_status redis_subscribe(struct transport *session, const struct trans
     return PAWL_OK;
 }
 
-/* What came cannot be read: it is kept as JSON text of its fields. */
+/* An entry that cannot be parsed is kept as JSON text of its fields. */
 static pawl_status take_strange(struct arena *arena, const redisReply *fields, const char *reason,
                                 struct transport_delivery *delivery, pawl_error *err) {
     struct buf buf;
@@ -321,7 +322,7 @@ static bool shaped(const redisReply *reply, size_t elements) {
     return reply != NULL && reply->type == REDIS_REPLY_ARRAY && reply->elements >= elements;
 }
 
-/* Entries that were trimmed away have no fields: they cannot be read, and nothing waits for them any more. */
+/* Trimmed entries have no fields: they cannot be read, and nothing waits for them. */
 static pawl_status forget_trimmed(struct transport *session, const redisReply *reply, pawl_error *err) {
     pawl_str words[WORDS_MAX] = {STR("XACK"), session->from, session->group};
     int used = 3;

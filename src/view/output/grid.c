@@ -1,4 +1,4 @@
-/* Aligned columns of text that fit a terminal. */
+/* Laying out text in aligned columns that fit the terminal. */
 #include "view/output/grid.h"
 
 #include <assert.h>
@@ -87,7 +87,7 @@ void grid_escape(struct buf *buf, pawl_str text) {
     }
 }
 
-/* As narrow as a column may become while others can still be left out. */
+/* The minimum width of a column while others can still be left out. */
 static int narrowest(const struct grid_column *column) {
     int least = column->least > CUT_MIN ? column->least : CUT_MIN;
     return column->cut && column->width > least ? least : column->width;
@@ -121,7 +121,7 @@ static struct grid_column *first_to_drop(struct grid *grid) {
     return first;
 }
 
-/* Leaves out what cannot fit however short the rest is, then shortens only as much as it takes. */
+/* Leaves out columns that cannot fit, then shortens the rest only as much as necessary. */
 static void fit(struct grid *grid, int width) {
     struct grid_column *column = NULL;
     while (total_width(grid, true) > width && (column = first_to_drop(grid)) != NULL)

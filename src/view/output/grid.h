@@ -17,8 +17,8 @@ struct grid_column {
     int width;
 };
 
-/* Rows of cells that were escaped already; the first row is the heading. Cells are NUL-terminated inside
- * text. */
+/* Rows of cells that are already escaped; the first row is the heading. Cells are NUL-terminated inside text.
+ */
 struct grid {
     struct grid_column columns[GRID_COLUMNS_MAX];
     size_t column_count;
@@ -32,7 +32,7 @@ void grid_reset(struct grid *grid);
 void grid_column(struct grid *grid, struct grid_column column);
 void grid_cell(struct grid *grid, pawl_str text);
 
-/* Writes all rows; width 0 is as wide as it needs. */
+/* Writes all rows; width 0 = as wide as needed. */
 PAWL_MUSTCHECK pawl_status grid_print(struct grid *grid, FILE *file, int width, pawl_error *err);
 
 /* Appends text as a terminal may show it: control and direction characters escaped, invalid bytes as U+FFFD.

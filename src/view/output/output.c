@@ -1,4 +1,4 @@
-/* What commands answer: lists and records that are tables for people and JSON for programs. */
+/* Writing lists and records as tables for people or JSON for programs. */
 #include "view/output/output.h"
 
 #include <assert.h>
@@ -42,7 +42,7 @@ struct cell cell_uuid(pawl_uuid uuid) {
 }
 
 struct cell cell_time(int64_t wall_ms) {
-    /* What is paused has no time yet. */
+    /* Paused work has no due time. */
     return (struct cell){.present = wall_ms != 0 && wall_ms != PAWL_UNTIL_RESUMED_MS, .number = wall_ms};
 }
 
@@ -147,7 +147,7 @@ static void cell_show(const struct output *output, const struct column *column, 
             buf_printf(buf, " %s", output_age(cell->number, output->now_ms, text));
         return;
     case CELL_DURATION:
-        /* What was measured and is long is rounded; what was set is shown as it was. */
+        /* Long measured durations are rounded; configured ones are shown exactly. */
         if (cell->number < ROUNDED_MS || cell->number % 1000 == 0)
             clock_format_duration(cell->number, text);
         else
@@ -252,7 +252,7 @@ void output_list_row(struct output *output, const struct cell *cells) {
     }
     buf_reset(&output->line);
     output_cells_json(&output->line, output->columns, output->column_count, cells);
-    if (output->line.failed) { /* half an object would not be JSON; the failure is told at the end */
+    if (output->line.failed) { /* half an object would not be JSON; the failure is reported at the end */
         output->grid.text.failed = true;
         return;
     }
@@ -315,7 +315,7 @@ void output_say(struct output *output, const char *fmt, ...) {
 }
 
 pawl_status output_finish(struct output *output, bool *broken, pawl_error *err) {
-    /* A command that failed in the middle of a list leaves valid JSON behind. */
+    /* A command that fails in the middle of a list must still produce valid JSON. */
     if (output->list_open && output->format == OUTPUT_JSON && output->row_count > 0)
         fputs("\n]\n", output->file);
     errno = 0;
@@ -325,7 +325,7 @@ pawl_status output_finish(struct output *output, bool *broken, pawl_error *err) 
         *broken = false;
         return PAWL_OK;
     }
-    /* An earlier write may have failed with EPIPE and left no errno behind: a second attempt tells. */
+    /* An earlier write may have failed with EPIPE without leaving an errno; try again to find out. */
     if (!failed) {
         clearerr(output->file);
         errno = 0;

@@ -1,4 +1,4 @@
-/* What commands answer: lists and records that are tables for people and JSON for programs. */
+/* Writing lists and records as tables for people or JSON for programs. */
 #ifndef VIEW_OUTPUT_OUTPUT_H
 #define VIEW_OUTPUT_OUTPUT_H
 
@@ -28,21 +28,21 @@ enum column_show {
     SHOW_JSON  /* in JSON only */
 };
 
-/* Numbers that mean nothing. */
+/* Marks a missing number. */
 enum column_absent { ABSENT_NEVER, ABSENT_ZERO, ABSENT_BELOW_ZERO };
 
-/* So much of an error says what went wrong. */
+/* The part of an error that is usually enough to see what went wrong. */
 enum { ERROR_LEAST = 24 };
 
 struct column {
     const char *key; /* in JSON; tables show it in capitals */
     enum cell_type type;
     enum column_show show;
-    bool content; /* what work carries, or what came of it: not for who may only look */
+    bool content; /* contents or results of work: hidden from viewers */
     bool cut;     /* may be shortened to fit the terminal */
     int drop;     /* 0: never; otherwise left out of a table that is too wide, the highest first */
     int least;    /* with cut: others are left out before it becomes shorter than this */
-    /* What row_cells takes the cell from; without a member it is computed by hand. */
+    /* The member that row_cells shows; columns without one are computed. */
     struct member member;
     enum column_absent absent;
     const char *const *words; /* for the values of an enum */
@@ -103,7 +103,7 @@ void output_list_row(struct output *output, const struct cell *cells);
     } while (0)
 PAWL_MUSTCHECK pawl_status output_list_end(struct output *output, const char *empty, pawl_error *err);
 
-/* One thing: an object in JSON, a line per column otherwise. */
+/* One record: an object in JSON, otherwise a line per column. */
 PAWL_MUSTCHECK pawl_status output_record(struct output *output, const struct column *columns, size_t count,
                                          const struct cell *cells, pawl_error *err);
 
@@ -117,7 +117,7 @@ char *output_age(int64_t wall_ms, int64_t now_ms, char text[static OUTPUT_AGE_BY
 /* Writes an object with these cells, as output_record does. */
 void output_cells_json(struct buf *buf, const struct column *columns, size_t count, const struct cell *cells);
 
-/* Everything is written out, or it is not: *broken is set when the reader is gone, which is no failure. */
+/* Flushes the output. *broken: the reader is gone, which is not an error. */
 PAWL_MUSTCHECK pawl_status output_finish(struct output *output, bool *broken, pawl_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Members of a row as cells. */
+/* Turning the members of a row into cells. */
 #include "view/output/row.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* The sentences that say what a job is waiting for. */
+/* The text that explains why a job waits and what to do. */
 #include "view/why/job.h"
 
 #include <inttypes.h>
@@ -58,7 +58,7 @@ static void tell_error(const struct job_why *why, struct buf *text) {
     buf_append_char(text, '.');
 }
 
-/* What is due stays among the later ones until a worker claims from its queue. */
+/* A due job stays `later` until a worker claims from its queue. */
 static void tell_later(const struct job_why *why, struct buf *text, struct buf *next) {
     bool due = why->until_ms <= why->now_ms;
     buf_append_cstr(text, due ? "It has been due since " : "It is not due before ");

@@ -1,4 +1,4 @@
-/* The sentences that say what a job is waiting for: the same in the program and over HTTP. */
+/* The text that explains why a job waits and what to do, for the program and for HTTP. */
 #ifndef VIEW_WHY_JOB_H
 #define VIEW_WHY_JOB_H
 
@@ -7,7 +7,7 @@
 
 const char *job_cause_name(enum job_why_cause cause);
 
-/* Appends what holds and why to text, and what to do to next; both are safe for a terminal. */
+/* Appends the explanation to text, and what to do to next; both are safe for a terminal. */
 void job_story(const struct job_why *why, struct buf *text, struct buf *next);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a message is waiting for when the pauses are looked at too. */
+/* Why a message waits, including pauses and cancellations. */
 #include "view/why/pause.h"
 
 #include "base/str.h"
@@ -6,7 +6,8 @@
 #include "domain/pattern.h"
 #include "store/event_receptors.h"
 
-/* Which handler takes a message is its worker's to know; from here a pause fits when its pattern does. */
+/* Only the worker knows which handler gets a message; here a pause of a handler applies if its pattern
+ * matches. */
 static bool handler_fits(pawl_str name, const struct item *item) {
     pawl_str receptor;
     if (item->kind == KIND_INBOX && receptor_of_consumer(item->consumer, &receptor))
@@ -30,7 +31,7 @@ static bool fits(const struct pause_row *row, const struct item *item) {
     return false;
 }
 
-/* A cancellation says more than a pause. */
+/* A cancellation takes precedence over a pause. */
 static const struct pause_row *find(const struct pause_rows *pauses, const struct item *item) {
     const struct pause_row *found = NULL;
     for (size_t i = 0; item->kind != KIND_PERSPECTIVE && i < pauses->count; i++)

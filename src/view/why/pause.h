@@ -1,4 +1,4 @@
-/* What a message is waiting for when the pauses are looked at too. */
+/* Why a message waits, including pauses and cancellations. */
 #ifndef VIEW_WHY_PAUSE_H
 #define VIEW_WHY_PAUSE_H
 
@@ -6,7 +6,7 @@
 
 struct why_pause {
     struct pause_row row; /* scope 0 = none */
-    bool front;           /* it is the message in front that is paused */
+    bool front;           /* the message it waits for is paused */
 };
 
 /* view.why, and the pause that holds the message up; then the cause is WHY_PAUSED or WHY_CANCELLED. */

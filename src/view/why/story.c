@@ -1,4 +1,4 @@
-/* The paragraph that says what a message is waiting for. */
+/* The text that explains why a message waits and what to do. */
 #include "view/why/story.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include "view/output/grid.h"
 #include "view/output/output.h"
 
-/* What the sentences are made from. */
+/* The facts the sentences are built from. */
 struct story {
     const struct why *why;
     const struct why_pause *pause;
@@ -267,7 +267,7 @@ static void tell_ended(struct story *story) {
                    story->id, reason == DEAD_CANCELLED ? "; otherwise" : "; or", story->id);
 }
 
-/* An open transaction keeps everybody else from what it has locked, so what else is true comes after it. */
+/* An open transaction blocks everyone else from what it has locked, so it is mentioned first. */
 static void tell_locked(struct story *story) {
     const struct why *why = story->why;
     if (why->locked_pid == 0)

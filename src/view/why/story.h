@@ -1,11 +1,11 @@
-/* The paragraph that says what a message is waiting for. */
+/* The text that explains why a message waits and what to do. */
 #ifndef VIEW_WHY_STORY_H
 #define VIEW_WHY_STORY_H
 
 #include "base/buf.h"
 #include "view/why/pause.h"
 
-/* Appends what holds and why to text, and what to do to next; both are safe for a terminal. */
+/* Appends the explanation to text, and what to do to next; both are safe for a terminal. */
 void why_story(const struct why *why, const struct why_pause *pause, struct buf *text, struct buf *next);
 
 /* A time with its age: "2026-01-02T03:04:05Z (3m ago)". */

@@ -1,4 +1,4 @@
-/* What a message is waiting for as a record of output. */
+/* The output record of why a message waits. */
 #include "view/why/view.h"
 
 #include "base/uuid.h"

@@ -1,4 +1,4 @@
-/* What a message is waiting for as a record of output, for commands and for the API. */
+/* The output record of why a message waits, for commands and for the API. */
 #ifndef VIEW_WHY_VIEW_H
 #define VIEW_WHY_VIEW_H
 

@@ -1,4 +1,4 @@
-/* The metrics that alert rules can look at, taken from what the store counts anyway. */
+/* Measuring the metrics for alert rules, from numbers that the store keeps anyway. */
 #include <stdio.h>
 #include <string.h>
 
@@ -83,7 +83,7 @@ static int64_t memory_used_percent(void) {
     int64_t limit = file_number("/sys/fs/cgroup/memory.max", "");
     int64_t used = file_number("/sys/fs/cgroup/memory.current", "");
     int64_t percent = total > 0 && available >= 0 ? 100 - available * 100 / total : 0;
-    /* What is only cached can be had at once. */
+    /* Memory used as a cache counts as available. */
     int64_t cached = file_number("/sys/fs/cgroup/memory.stat", "inactive_file ");
     if (limit > 0 && used >= 0)
         at_least(&percent, (used - (cached > 0 && cached < used ? cached : 0)) * 100 / limit);

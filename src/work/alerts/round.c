@@ -1,4 +1,4 @@
-/* One evaluation of the alert rules. */
+/* One evaluation of the alert rules: measure, decide, write. */
 #include "work/alerts/round.h"
 
 #include "base/error.h"
@@ -8,7 +8,7 @@
 #include "base/time/clock.h"
 #include "base/uuid.h"
 
-/* What an evaluation writes, while it is made. */
+/* The results of an evaluation, under construction. */
 struct draft {
     struct arena *arena;
     pawl_error *err;
@@ -69,7 +69,7 @@ static void number(struct json_writer *json, const char *key, int64_t value) {
     json_int(json, value);
 }
 
-/* What targets are told, as JSON. */
+/* The notification for targets, as JSON. */
 static pawl_status write_detail(struct draft *draft, const struct alert_row *row, enum alert_event event,
                                 int64_t at_ms, pawl_str *detail) {
     struct buf buf;
@@ -137,14 +137,14 @@ static struct alert_news draft_news(const struct draft *draft) {
                                draft->delivery_count, draft->messages,     draft->message_count};
 }
 
-/* Every rule moves on by what was measured. */
+/* Evaluates every rule with the measured values. */
 static pawl_status decide(struct draft *draft, const struct alert_turn *turn,
                           const int64_t values[static METRIC_COUNT], struct alert_round *round) {
     pawl_status status = PAWL_OK;
     for (size_t i = 0; status == PAWL_OK && i < turn->rules.count; i++) {
         struct alert_row row = turn->rules.rows[i];
         enum alert_metric metric = alert_metric_find(row.rule.metric);
-        /* A metric of a later version: nothing is known, nothing changes. */
+        /* A metric of a later version: unknown, so nothing changes. */
         if (metric == METRIC_COUNT)
             continue;
         bool silenced = row.silence_until_ms > turn->now_ms;

@@ -1,4 +1,4 @@
-/* One evaluation of the alert rules: taken by one of all processes, measured, decided, written. */
+/* One evaluation of the alert rules, done by one process per interval: measure, decide, write. */
 #ifndef WORK_ALERTS_ROUND_H
 #define WORK_ALERTS_ROUND_H
 
@@ -7,16 +7,16 @@
 struct alert_round {
     bool taken;         /* it was our turn */
     int64_t next_in_ms; /* until the next turn, by the store's clock */
-    size_t changes;     /* rules that fired or are over */
+    size_t changes;     /* rules that fired or were resolved */
     size_t firing;      /* now */
 };
 
-/* Evaluates the rules when that was not done for interval_ms. It is no error when another process was faster.
- */
+/* Evaluates the rules if no process has done so for interval_ms. It is not an error if another process was
+ * faster. */
 PAWL_MUSTCHECK pawl_status alert_round(struct store *store, int64_t interval_ms, struct arena *arena,
                                        struct alert_round *out, pawl_error *err);
 
-/* The value of every metric now. window: what the last evaluation left; totals: to be added to it. */
+/* The current value of every metric. window: from the last evaluation; totals: to be added to it. */
 PAWL_MUSTCHECK pawl_status alert_measure(struct store *store, const struct alert_window *window,
                                          struct arena *arena, int64_t values[static METRIC_COUNT],
                                          struct alert_totals *totals, pawl_error *err);
@@ -27,7 +27,7 @@ PAWL_MUSTCHECK pawl_status alert_test(struct store *store, const struct alert_ro
 
 const char *alert_event_name(enum alert_event event); /* fired, resolved, tested */
 const char *alert_severity_name(enum alert_severity severity);
-/* ok, pending (it holds, but not long enough yet), firing, silenced (it fires), off */
+/* ok, pending (true, but not long enough yet), firing, silenced (it fires), off */
 const char *alert_state_name(const struct alert_row *row, int64_t now_ms);
 
 #endif

@@ -1,5 +1,5 @@
-/* Delivering alerts. A delivery is ours for the time of its lease; who dies with one leaves it to the others,
- * so that every target hears of everything at least once. */
+/* Delivering alerts. A delivery is leased; if this process dies with one, another delivers it, so every
+ * target is notified at least once. */
 #include "work/alerts/send.h"
 
 #include "base/error.h"
@@ -42,7 +42,7 @@ static void call_target(struct alert_sender *sender, const struct handler *targe
     receptor_call(&sender->world, &call, verdict);
 }
 
-/* What becomes of a delivery that failed: again later, with a growing distance, until it is too old. */
+/* After a failed delivery: retry later, with growing delays, until it is too old. */
 static int64_t delay_ms(const struct alert_notice *notice, const struct handler_verdict *verdict) {
     const struct retry_policy policy = {RETRY_BASE_MS, PAWL_ALERT_RETRY_MAX_MS, true};
     int64_t wait_ms = retry_wait_ms(&policy, notice->attempt, (uint64_t)clock_boot_us());

@@ -1,4 +1,4 @@
-/* Delivering alerts: to the log, to programs and to endpoints that this process was given names for. */
+/* Delivering alerts: to the log, and to the programs and endpoints defined in this process's targets file. */
 #ifndef WORK_ALERTS_SEND_H
 #define WORK_ALERTS_SEND_H
 
@@ -15,8 +15,8 @@ struct alert_sender {
     const stop_flag *stop;
 };
 
-/* Delivers everything that is due for one of our targets. Whatever is not delivered stays, for us or for
- * somebody else. */
+/* Delivers everything that is due for our targets. What cannot be delivered stays for later, here or in
+ * another process. */
 PAWL_MUSTCHECK pawl_status alert_send_due(struct alert_sender *sender, struct store *store,
                                           struct arena *arena, pawl_error *err);
 

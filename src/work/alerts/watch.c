@@ -1,6 +1,6 @@
-/* Watching over the alert rules. Every process that watches asks once per interval; the store gives the turn
- * to one of them. The connection is opened for a look and closed after it: a fleet would hold many that do
- * nothing. */
+/* The thread that evaluates alert rules. Every process asks once per interval, and the store gives the turn
+ * to one of them. The connection is closed after each evaluation, so that a fleet does not hold many idle
+ * ones. */
 #include "work/alerts/watch.h"
 
 #include <pthread.h>
@@ -27,7 +27,7 @@ struct alert_watch {
     pthread_mutex_t lock;
     pthread_cond_t wake;
     uint64_t random;
-    bool failing; /* the last look failed: that is told once */
+    bool failing; /* the last evaluation failed: logged once */
     int64_t wait_ms;
 };
 
@@ -59,7 +59,7 @@ pawl_status alert_watch_create(const struct alert_watch_config *config, struct a
         return error_set(err, PAWL_NO_MEMORY, "alerts", "out of memory");
     made->config = *config;
     made->config.interval_ms = interval_ms;
-    /* A stop must not wait for a database that does not answer. */
+    /* Stopping must not wait for a database that does not answer. */
     made->config.store.connect_timeout_ms = at_most(config->store.connect_timeout_ms, STORE_WAIT_MS_MAX);
     made->config.store.statement_timeout_ms = at_most(config->store.statement_timeout_ms, STORE_WAIT_MS_MAX);
     made->sender.world.source = "/pawl/alerts";
@@ -104,7 +104,7 @@ struct launcher *alert_watch_launcher(struct alert_watch *watch) {
     return watch->sender.world.launcher;
 }
 
-/* One look in the caller's thread: the turn, if it is due, and what is to be delivered. */
+/* One evaluation in the caller's thread, if it is our turn, and the due deliveries. */
 static pawl_status alert_watch_look(struct alert_watch *watch, struct store *store, pawl_error *err) {
     struct alert_round round = {.next_in_ms = watch->config.interval_ms};
     struct arena *arena = arena_create(0);
@@ -130,8 +130,8 @@ static void look(struct alert_watch *watch) {
     watch->failing = status != PAWL_OK;
 }
 
-/* A little after the next turn, everybody by another amount: so the turns are not all the same process's,
- * and not everybody asks at once. */
+/* A little after the next turn, by a different amount in each process, so that turns alternate and not every
+ * process asks at once. */
 static int64_t pause_ms(struct alert_watch *watch) {
     int64_t interval_ms = watch->config.interval_ms;
     watch->random = watch->random * 6364136223846793005u + 1442695040888963407u;
@@ -158,7 +158,7 @@ static void *main_loop(void *self) {
     return NULL;
 }
 
-/* The first target of a rule that this process was not given. */
+/* The first target of a rule that is missing in this process's file. */
 struct unknown {
     const struct handler_table *targets;
     pawl_str name;
@@ -174,8 +174,8 @@ static bool is_known(void *self, pawl_str name) {
     return known;
 }
 
-/* Who was given a file of targets and lacks one that a rule names would leave its news lying: that is told
- * now, not when they are missed. */
+/* If the targets file lacks a target that a rule names, its notifications would never be delivered: fail at
+ * startup instead. */
 static pawl_status check_targets(const struct alert_watch *watch, struct store *store, struct arena *arena,
                                  pawl_error *err) {
     struct alert_rows rows = {.count = 0};
@@ -195,7 +195,7 @@ static pawl_status check_targets(const struct alert_watch *watch, struct store *
     return status;
 }
 
-/* A database that does not answer now is looked at later. */
+/* If the database does not answer now, try later. */
 static pawl_status check_rules(struct alert_watch *watch, pawl_error *err) {
     struct store *store = NULL;
     struct arena *arena = arena_create(0);

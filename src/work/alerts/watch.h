@@ -1,5 +1,4 @@
-/* Watching over the alert rules beside other work: a thread that asks for its turn, evaluates, and delivers.
- */
+/* Watching the alert rules in the background: a thread that takes its turn, evaluates, and delivers. */
 #ifndef WORK_ALERTS_WATCH_H
 #define WORK_ALERTS_WATCH_H
 
@@ -18,13 +17,14 @@ struct alert_watch_config {
 
 PAWL_MUSTCHECK pawl_status alert_watch_create(const struct alert_watch_config *config,
                                               struct alert_watch **watch, pawl_error *err);
-/* Ends the thread, if it was started; what it had taken and not delivered is left to others. Takes NULL. */
+/* Ends the thread, if it was started; deliveries that it had leased are left to other processes. Accepts
+ * NULL. */
 void alert_watch_free(struct alert_watch *watch);
 
-/* PAWL_INVALID: it was given a file of targets, and an enabled rule names one that is not in it. */
+/* PAWL_INVALID: an enabled rule names a target that is not in the targets file. */
 PAWL_MUSTCHECK pawl_status alert_watch_start(struct alert_watch *watch, pawl_error *err);
 
-/* Who starts its programs; NULL when it has none. */
+/* The keeper that starts its programs; NULL if it has none. */
 struct launcher *alert_watch_launcher(struct alert_watch *watch);
 
 #endif

@@ -1,4 +1,4 @@
-/* The inbox filled from brokers. */
+/* Threads that read subscriptions and store what arrives in the inbox. */
 #include "work/broker/inbox.h"
 
 #include <pthread.h>
@@ -16,8 +16,8 @@
 
 enum {
     PAUSE_LOOK_MS = 1000,
-    LOOK_MS = 500,   /* between tries to get a duty that another instance has */
-    RECEIVE_MS = 500 /* how long one receive waits: a stop is noticed that late */
+    LOOK_MS = 500,   /* between attempts to take a duty that another instance holds */
+    RECEIVE_MS = 500 /* how long one receive waits, and so how late a stop is noticed */
 };
 
 /* One subscription and the thread that reads it. */
@@ -52,7 +52,7 @@ static void session_close(struct reader *reader) {
     reader->session = NULL;
 }
 
-/* Something is away: the session goes, and the next try waits longer. */
+/* The broker or the store is unavailable: close the session, and wait longer before the next try. */
 static void fall_back(struct reader *reader, const char *what, const pawl_error *error) {
     log_event(&reader->inbox->world.log, LOG_LEVEL_WARN, what, "transport=%s from=%.*s reason=%s",
               reader->transport->name, STR_ARG(reader->setting->from), error->text);
@@ -60,7 +60,7 @@ static void fall_back(struct reader *reader, const char *what, const pawl_error 
     duty_back_off(&reader->inbox->stopping, &reader->backoff_ms);
 }
 
-/* Whether the duty is ours; what was read under another token is not ours to acknowledge. */
+/* Whether we hold the duty; what was read under another token must not be acknowledged. */
 static bool hold_duty(struct reader *reader) {
     struct inbox *inbox = reader->inbox;
     struct duty_grant before = reader->duty.grant;
@@ -76,7 +76,7 @@ static bool hold_duty(struct reader *reader) {
     return held;
 }
 
-/* Whether the topic is paused; asked now and then. */
+/* Whether the topic is paused; checked now and then. */
 static bool is_paused(struct reader *reader) {
     pawl_error error;
     struct pause_rows rows;
@@ -108,7 +108,7 @@ static bool open_session(struct reader *reader) {
     return status == PAWL_OK;
 }
 
-/* Stores what came, under the duty's token. */
+/* Stores the deliveries, under the duty's token. */
 static pawl_status store_deliveries(struct reader *reader, const struct transport_delivery *deliveries,
                                     size_t count, pawl_error *err) {
     struct received received;
@@ -156,7 +156,8 @@ static void read_once(struct reader *reader, struct transport_delivery *deliveri
         session_close(reader);
         return;
     }
-    if (status != PAWL_OK) { /* also when it may have been stored: it comes again and is a duplicate then */
+    if (status !=
+        PAWL_OK) { /* even if it may have been stored: it is delivered again and is then a duplicate */
         fall_back(reader, "inbox_not_stored", &error);
         return;
     }

@@ -1,4 +1,4 @@
-/* The outbox at work. */
+/* Publishing claimed outbox messages: routes, rates, and the order of streams. */
 #include "work/broker/outbox.h"
 
 #include <pthread.h>
@@ -46,7 +46,7 @@ struct texts {
     char time[CLOCK_ISO_BYTES], seq[SEQ_BYTES];
 };
 
-/* The messages that go out together: of every stream the next one, or all of them when the transport keeps
+/* The messages to publish together: the next one of every stream, or all of them if the transport keeps
  * order. Everything is in the arena, for as many as the batch has. */
 struct wave {
     struct arena *arena;
@@ -135,7 +135,7 @@ static void say(struct handler_verdict *verdict, enum handler_outcome outcome, i
     snprintf(verdict->error, sizeof(verdict->error), "%s", error);
 }
 
-/* Unavailable is not the message's fault: it waits without an attempt. */
+/* If the broker is unavailable, the message is not at fault: it waits, and no attempt is counted. */
 static void judge(struct route *route, const struct transport_result *result,
                   struct handler_verdict *verdict) {
     int64_t rest_ms;
@@ -157,7 +157,7 @@ static void judge(struct route *route, const struct transport_result *result,
     }
 }
 
-/* How many of count may go now by the route's rate; *wait_ms = when there is more. */
+/* How many of count the route's rate allows now; *wait_ms = when it allows more. */
 static size_t rate_take(struct route *route, size_t count, int64_t *wait_ms) {
     double rate = route->setting->rate;
     if (rate <= 0)
@@ -242,7 +242,7 @@ static void wave_publish(struct route *route, const struct handler_batch *batch,
         bool behind = i > 0 && wave->at[i - 1] == at - 1 && batch->groups[at - 1] == batch->groups[at] &&
                       batch->verdicts[at - 1].outcome != HANDLED_DONE;
         if (behind)
-            continue; /* its stream waits for the one before it */
+            continue; /* its stream waits for the previous message */
         if (i < granted)
             judge(route, &wave->results[i], &batch->verdicts[at]);
         else

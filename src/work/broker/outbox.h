@@ -1,4 +1,4 @@
-/* The outbox at work: claimed messages are published, and are done only when the broker confirmed them. */
+/* Publishing outbox messages to brokers: a message is done only when the broker has confirmed it. */
 #ifndef WORK_BROKER_OUTBOX_H
 #define WORK_BROKER_OUTBOX_H
 
@@ -8,8 +8,8 @@
 
 struct outbox;
 
-/* Makes a handler for every route of the settings, which must outlive it, as must the service's name. The log
- * hears of a broker that is away and of one that is back; any thread that publishes writes to it. */
+/* Creates a handler for every route of the settings, which must outlive it, as must the service's name.
+ * Unavailable brokers, and their return, are logged by any publishing thread. */
 PAWL_MUSTCHECK pawl_status outbox_create(struct transport_settings *settings, pawl_str service,
                                          const struct log *log, struct handler_table *table,
                                          struct outbox **outbox, pawl_error *err);

@@ -1,4 +1,4 @@
-/* One broker as the outbox uses it. */
+/* The outbox's side of one broker: pooled sessions and a circuit breaker. */
 #include "work/broker/publisher.h"
 
 #include <inttypes.h>
@@ -57,8 +57,8 @@ int64_t publisher_rest_ms(struct publisher *publisher) {
     return left_ms > 0 ? left_ms : 0;
 }
 
-/* The breaker: after several failures in a row the broker is left alone, longer and longer. The first call
- * after a rest is the test. The log says it at the first failure and at every rest, not at each message. */
+/* The breaker: after several failures in a row the broker is left alone, for longer each time. The first call
+ * after a pause is a test. Only the first failure and each pause are logged, not each message. */
 static void note_failure(struct publisher *publisher, const char *reason) {
     const struct transport_setting *setting = publisher->setting;
     pthread_mutex_lock(&publisher->lock);
@@ -99,7 +99,7 @@ static struct transport *session_take(struct publisher *publisher) {
     return session;
 }
 
-/* A broker that went away took all its sessions along: none of those that lie idle is tried first. */
+/* When a broker goes away, all its sessions are lost: do not try the idle ones first. */
 static void sessions_drop(struct publisher *publisher) {
     struct transport *session;
     while ((session = session_take(publisher)) != NULL)

@@ -1,4 +1,4 @@
-/* One broker as the outbox uses it: sessions that are kept open, and a breaker that rests when it is away. */
+/* The outbox's side of one broker: sessions that are kept open, and a circuit breaker. */
 #ifndef WORK_BROKER_PUBLISHER_H
 #define WORK_BROKER_PUBLISHER_H
 
@@ -15,10 +15,10 @@ void publisher_free(struct publisher *publisher); /* takes NULL; nothing may be 
 
 bool publisher_keeps_order(const struct publisher *publisher);
 
-/* What traces call the broker. */
+/* The broker's name in traces. */
 const char *publisher_system(const struct publisher *publisher);
 
-/* How long the broker is left alone yet; 0 = it may be tried. */
+/* How much longer the broker is left alone; 0 = it may be tried. */
 int64_t publisher_rest_ms(struct publisher *publisher);
 
 /* Publishes and fills every result; any thread. Opens a session when none is free; a broken one is closed. */

@@ -1,4 +1,4 @@
-/* What a broker delivered, as the inbox stores it. */
+/* Converting deliveries from a broker to inbox messages, and rejecting bad ones. */
 #include "work/broker/received.h"
 
 #include <stdio.h>
@@ -13,8 +13,8 @@
 #include "domain/trace.h"
 #include "domain/trace_state.h"
 
-/* The id of a foreign event: its own when that is a UUID, else one made from source and id, always the same.
- */
+/* The id of a foreign event: its own if that is a UUID, otherwise one derived from source and id, always the
+ * same. */
 static pawl_status received_id(const struct event *event, pawl_uuid *id, pawl_error *err) {
     if (uuid_parse(event->id, id))
         return PAWL_OK;
@@ -31,12 +31,12 @@ static pawl_status received_id(const struct event *event, pawl_uuid *id, pawl_er
     if (status != PAWL_OK)
         return status;
     memcpy(id->b, digest, sizeof(id->b));
-    id->b[6] = (uint8_t)((id->b[6] & 0x0f) | 0x80); /* version 8: made by a rule of our own */
+    id->b[6] = (uint8_t)((id->b[6] & 0x0f) | 0x80); /* version 8: our own derivation */
     id->b[8] = (uint8_t)((id->b[8] & 0x3f) | 0x80);
     return PAWL_OK;
 }
 
-/* Text stays as it is; bytes that are no text become base64 with a mark before them. */
+/* Text stays as it is; other bytes become base64 with a prefix. */
 static pawl_status as_text(struct arena *arena, pawl_str raw, pawl_str *text, pawl_error *err) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     static const char mark[] = "base64:";
@@ -74,7 +74,7 @@ static pawl_status refuse(struct arena *arena, const struct transport_delivery *
     return status;
 }
 
-/* A tracestate without a traceparent that can be read means nothing. */
+/* A tracestate without a valid traceparent is meaningless. */
 static pawl_str headers_of(struct arena *arena, const struct event *event) {
     struct trace_context context;
     return trace_parse(event->traceparent, &context)

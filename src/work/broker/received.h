@@ -1,4 +1,4 @@
-/* What a broker delivered, as the inbox stores it. */
+/* Converting deliveries from a broker to inbox messages, and rejecting bad ones. */
 #ifndef WORK_BROKER_RECEIVED_H
 #define WORK_BROKER_RECEIVED_H
 
@@ -12,7 +12,7 @@ struct received {
     size_t malformed_count;
 };
 
-/* Sorts the deliveries; texts are borrowed from them or in the arena. */
+/* Classifies the deliveries; texts are borrowed from them or in the arena. */
 PAWL_MUSTCHECK pawl_status received_sort(struct arena *arena, pawl_str topic,
                                          const struct transport_delivery *deliveries, size_t count,
                                          struct received *out, pawl_error *err);

@@ -1,4 +1,4 @@
-/* Runs the checks of the doctor: reads the facts once, then lets every row of the table look at them. */
+/* Runs the doctor: reads the facts once, then applies every check of the table. */
 #include "work/doctor/doctor.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ bool doctor_alive(const struct doctor_facts *facts, const struct instance_row *r
     return row->state == INSTANCE_ACTIVE && row->lease_until_ms > facts->counts.now_ms;
 }
 
-/* The half of the question's way counts as ours: a slow network is not a wrong clock. */
+/* Half of the round trip is subtracted: a slow network is not a wrong clock. */
 static pawl_status clock_compare(struct store *store, struct doctor_facts *facts, pawl_error *err) {
     int64_t store_ms = 0;
     int64_t before_ms = clock_wall_ms();
@@ -61,7 +61,7 @@ static pawl_status read_work(struct store *store, struct arena *arena, struct do
     return status;
 }
 
-/* Everything the store said under the check's name, joined. */
+/* Everything the store reported under the check's name, joined. */
 static void problem(const struct violations *problems, const char *name, struct buf *found) {
     for (size_t i = 0; i < problems->count; i++) {
         if (!str_equal(problems->rows[i].invariant, str_from(name)))

@@ -1,4 +1,4 @@
-/* The doctor: looks at a store, its server or file and the state of the work, and says what endangers it. */
+/* The doctor: checks a store, its server or file and the state of the work, and reports what endangers it. */
 #ifndef WORK_DOCTOR_DOCTOR_H
 #define WORK_DOCTOR_DOCTOR_H
 
@@ -6,7 +6,7 @@
 
 enum doctor_severity { DOCTOR_WARNING = 1, DOCTOR_FAULT };
 
-/* Everything that the checks of the state look at, read once. */
+/* Everything that the checks use, read once. */
 struct doctor_facts;
 
 /* One check. The texts are for people: why it matters, what to do. */
@@ -14,8 +14,7 @@ struct doctor_check {
     const char *name;
     const char *stores; /* "all", "postgres", "sqlite" */
     enum doctor_severity severity;
-    /* Appends what was found, nothing when all is well; NULL: the store looks by itself
-     * (sql/DIALECT/doctor). */
+    /* Appends what was found, nothing if all is well; NULL: the store checks it (sql/DIALECT/doctor). */
     void (*look)(const struct doctor_facts *facts, struct buf *found);
     const char *why;
     const char *next;

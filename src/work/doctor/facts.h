@@ -1,4 +1,4 @@
-/* What the checks of the doctor look at. */
+/* The facts that the doctor's checks use. */
 #ifndef WORK_DOCTOR_FACTS_H
 #define WORK_DOCTOR_FACTS_H
 
@@ -17,7 +17,7 @@ struct doctor_facts {
     struct perspective_rows perspectives;
     struct run_list runs;
     struct task_run_list executions; /* the latest */
-    int64_t clock_ahead_ms;          /* this machine's against the store's */
+    int64_t clock_ahead_ms;          /* difference between this machine's clock and the store's */
 };
 
 /* Whether the instance is alive by the store's clock. */

@@ -1,4 +1,4 @@
-/* What is known of the whole system at one moment. */
+/* Reading the state of perspectives and receptors across the fleet. */
 #include "work/doctor/fleet_facts.h"
 
 #include "base/error.h"

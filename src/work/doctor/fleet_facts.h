@@ -1,5 +1,4 @@
-/* What is known of the whole system at one moment, from tallies and small tables: what metrics, alerts and
- * the monitor are made of. */
+/* The state of the whole fleet, read from tallies and small tables, for metrics, alerts and the monitor. */
 #ifndef WORK_DOCTOR_FLEET_FACTS_H
 #define WORK_DOCTOR_FLEET_FACTS_H
 
@@ -17,23 +16,23 @@ struct fleet_facts {
 PAWL_MUSTCHECK pawl_status fleet_facts_read(struct store *store, struct arena *arena,
                                             struct fleet_facts *facts, pawl_error *err);
 
-/* Whether the database was promoted, restored or went back, less than a day ago: work that was acknowledged
- * may be lost. */
+/* Whether the database was promoted or restored or lost commits less than a day ago: acknowledged work may be
+ * lost. */
 bool fleet_epoch_raised(const struct settings *settings, int64_t now_ms);
 
-/* Whole seconds between two moments of the store's clock; 0 when the first is unknown (0) or yet to come. */
+/* Whole seconds between two moments of the store's clock; 0 if the first is unknown (0) or in the future. */
 int64_t fleet_age_s(int64_t now_ms, int64_t since_ms);
 
-/* The perspectives of that name, absent = all, and how far they are behind. What was appended is counted too
- * when no worker has given it a position yet. */
+/* The perspectives of that name, absent = all, and how far they lag. Appended events count even if no worker
+ * has given them a position yet. */
 pawl_status fleet_perspectives(struct store *store, pawl_str name, struct arena *arena,
                                struct perspective_rows *rows, pawl_error *err);
 
-/* A receptor on events and how it does. */
+/* A receptor on events and its state. */
 struct fleet_receptor {
     struct event_receptor kept;
     pawl_str topic; /* of its messages */
-    int64_t behind; /* events that were not looked at yet */
+    int64_t behind; /* events that were not examined yet */
     bool paused;    /* its topic, or the handler of its name, is paused */
 };
 
@@ -42,8 +41,8 @@ struct fleet_receptors {
     size_t count;
 };
 
-/* The receptors on events: all of them, or the one of that name (PAWL_NOT_FOUND: there is none). Counts what
- * was appended as fleet_perspectives does. */
+/* The receptors on events: all of them, or the one of that name (PAWL_NOT_FOUND: there is none). Counts
+ * appended events as fleet_perspectives does. */
 PAWL_MUSTCHECK pawl_status fleet_receptors(struct store *store, pawl_str name, struct arena *arena,
                                            struct fleet_receptors *out, pawl_error *err);
 

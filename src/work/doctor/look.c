@@ -1,4 +1,4 @@
-/* The looks of the doctor at the state of the work. */
+/* The doctor's checks of the state of the work. */
 #include "work/doctor/look.h"
 
 #include <inttypes.h>
@@ -18,7 +18,7 @@ enum {
 
 static const char *const kind_words[KIND_COUNT + 1] = {"", "outbox", "inbox", "perspective"};
 
-/* Between the things that one look found. */
+/* Separates the findings of one check. */
 static void next(struct buf *found) {
     if (found->len > 0)
         buf_append_cstr(found, "; ");
@@ -84,7 +84,7 @@ void look_history_long(const struct doctor_facts *facts, struct buf *found) {
         buf_printf(found, "the history is kept for %" PRId64 " ms", facts->settings.history_ms);
 }
 
-/* What to give work that takes so long; beyond five minutes only renewing helps. */
+/* Advice for work that takes this long; beyond five minutes only renewing helps. */
 static const char *lease_advice(int64_t longest_ms) {
     return longest_ms < 30000    ? "2 minutes are enough"
            : longest_ms < 120000 ? "give it 5 minutes"
@@ -92,7 +92,7 @@ static const char *lease_advice(int64_t longest_ms) {
                                  : "it must be renewed while it runs, which pawl worker does";
 }
 
-/* Partitions per worker: fewer leave some of them without their share. */
+/* Partitions per worker: with fewer, some workers get less than their share. */
 void look_partitions_few(const struct doctor_facts *facts, struct buf *found) {
     int workers = 0;
     for (size_t i = 0; i < facts->instances.count; i++)
@@ -116,7 +116,7 @@ void look_lease_short(const struct doctor_facts *facts, struct buf *found) {
                    facts->executions.count, longest_ms, facts->input->job_lease_ms, lease_advice(longest_ms));
 }
 
-/* How many live instances work on any of the kinds. */
+/* How many live instances handle any of the kinds. */
 static int alive(const struct doctor_facts *facts, int kinds) {
     int count = 0;
     for (size_t i = 0; i < facts->instances.count; i++)

@@ -1,4 +1,4 @@
-/* The looks of the doctor at the state of the work; each appends what it found, nothing when all is well. */
+/* The doctor's checks of the state of the work; each appends what it found, nothing if all is well. */
 #ifndef WORK_DOCTOR_LOOK_H
 #define WORK_DOCTOR_LOOK_H
 

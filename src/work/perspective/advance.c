@@ -1,5 +1,4 @@
-/* Perspectives that run inside of the store: taken, applied and moved in one transaction, batch after batch.
- */
+/* Perspectives that run inside the store: claim, apply and move in one transaction, batch after batch. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,7 @@
 #include "base/time/clock.h"
 #include "work/perspective/int.h"
 
-/* A perspective in C sees events as the public API has them. */
+/* Converts events for a perspective in C. */
 static pawl_status call_function(const struct perspective_call *call, void *self, pawl_error *err) {
     const struct function *own = *(const struct function *const *)self;
     pawl_stored_event *events = calloc(call->count > 0 ? call->count : 1, sizeof(*events));
@@ -56,7 +55,7 @@ static void add_up(const struct work *work, const struct perspective_row *row,
     perspectives_add(work->all, sums);
 }
 
-/* A batch fails when one of its streams did; result is NULL when the store did not answer. */
+/* A batch has failed if one of its streams has; result is NULL if the store did not answer. */
 static void end_batch(struct observer *observer, struct observed_batch *seen,
                       const struct perspective_row *row, const struct advance_result *result) {
     struct observed_batch_end end = {.perspective = row->key,
@@ -74,7 +73,7 @@ static void end_batch(struct observer *observer, struct observed_batch *seen,
     observe_batch_end(observer, seen, &end);
 }
 
-/* One call of the store; one that found nothing to do is no batch. */
+/* One store call; one that found nothing to do is not counted as a batch. */
 static pawl_status advance_call(const struct work *work, const struct perspective_row *row,
                                 struct perspective_advance *in, struct arena *arena,
                                 struct advance_result *out, pawl_error *err) {
@@ -105,7 +104,7 @@ static struct perspective_advance advance_of(const struct work *work, const stru
                                         .self = own};
 }
 
-/* One batch. What passes by itself is tried again, as long as there is time. */
+/* One batch. Transient errors are retried while there is time. */
 static pawl_status advance_once(const struct work *work, const struct perspective_row *row,
                                 const struct names *names, struct arena *arena, struct advance_result *out,
                                 pawl_error *err) {
@@ -137,7 +136,7 @@ pawl_status perspective_advance_some(const struct work *work, const struct persp
     return status;
 }
 
-/* Others take part when one batch did not hold all streams, and the store lets several write. */
+/* Other threads help if one batch did not cover all streams and the store allows several writers. */
 static void share_backlog(const struct work *work, const struct perspective_row *row, int64_t begin_ms,
                           const struct advance_result *result) {
     if (clock_boot_ms() - begin_ms > PERSPECTIVE_HELP_MS)
@@ -172,8 +171,7 @@ static int name_compare(const void *a, const void *b) {
     return str_compare(*(const pawl_str *)a, *(const pawl_str *)b);
 }
 
-/* What was taken is the beginning of the names, in order: those with more, and all after the last, are left.
- */
+/* The streams taken are the first ones, in order: those with more to apply, and all later ones, are left. */
 static void names_left(struct names *names, const struct advance_result *result) {
     size_t left = 0, at = 0;
     if (result->count == 0) {
@@ -232,14 +230,14 @@ static pawl_status turn(const struct work *work, struct names *left, bool first,
             left[k].count = 0;
             status = PAWL_OK;
         }
-        if (status != PAWL_OK && status != PAWL_STALE) /* the thread's, so that the others go on here */
+        if (status != PAWL_OK &&
+            status != PAWL_STALE) /* left to the thread, so that the others can continue here */
             perspectives_backlog_set(work->all, row->key, true);
     }
     return status;
 }
 
-/* Which perspectives are applied now. A backlog is the thread's: two that work on it get in each other's way.
- */
+/* Which perspectives to apply now. A backlog is left to the thread; two threads on it would compete. */
 static pawl_status share_out(const struct work *work, const pawl_str *streams, size_t count,
                              struct names **left, size_t *open, pawl_error *err) {
     struct projector *projector = work->projector;
@@ -268,7 +266,7 @@ static pawl_status share_out(const struct work *work, const pawl_str *streams, s
     return PAWL_OK;
 }
 
-/* After the first turn every wake-up is written down, if any of them is still fed: what is left then is due.
+/* After the first round every wake-up is recorded, if any of them is still live or filling; the rest is due.
  */
 pawl_status perspectives_advance_named(const struct work *work, const pawl_str *streams, size_t count,
                                        struct names *busy, bool *written, pawl_error *err) {

@@ -1,4 +1,4 @@
-/* Checkpoints that are claimed: which projector has which, and grants of the store that are unknown here. */
+/* Claiming checkpoints: which projector holds which, and giving back grants that no projector knows of. */
 #include "base/time/clock.h"
 #include "work/perspective/int.h"
 
@@ -42,7 +42,7 @@ pawl_status perspectives_claim(const struct work *work, const struct checkpoints
     return PAWL_OK;
 }
 
-/* Up to where everything is known: see core_known.c, which does the same for messages. */
+/* The highest token up to which everything is known; the engine's core does the same for messages. */
 static struct grants_settle known(struct perspectives *all, pawl_uuid instance, struct grant_held *held) {
     struct grants_settle in = {.instance = instance, .side = GRANTS_CHECKPOINTS, .held = held};
     pthread_mutex_lock(&all->lock);

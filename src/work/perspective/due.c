@@ -1,4 +1,4 @@
-/* What is due: new and rebuilt streams, further attempts, and what workers that died have left. */
+/* The thread that applies due checkpoints: new and rebuilt streams, retries, and what dead workers left. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static void give_owed(struct perspectives *all, struct projector *projector) {
     }
 }
 
-/* Registrations whose process died, or that are not backfilled, go on here. */
+/* Continues registrations that are not backfilled yet, for example because their process died. */
 static pawl_status backfill(struct projector *projector, bool *more, pawl_error *err) {
     pawl_status status = PAWL_OK;
     for (size_t i = 0; status == PAWL_OK && i < projector->rows.count; i++) {
@@ -52,8 +52,8 @@ static pawl_status backfill(struct projector *projector, bool *more, pawl_error 
     return status;
 }
 
-/* Each perspective in turn, for a while: one that cannot be applied does not hold up those after it. The
- * first trouble is told when all had their turn. */
+/* Each perspective in turn, for a while, so that one that cannot be applied does not hold up the others. The
+ * first error is reported when all have had their turn. */
 static pawl_status advance_all(const struct work *work, bool *found, pawl_error *err) {
     const struct projector *projector = work->projector;
     pawl_status first = PAWL_OK;
@@ -124,7 +124,7 @@ static pawl_status due_round(const struct work *work, bool *found, bool *looked,
     return status != PAWL_OK ? status : last;
 }
 
-/* Whether anything that can be run here is behind: due, or in the hands of another worker. */
+/* Whether anything that can be applied here lags: due, or held by another worker. */
 static pawl_status look_around(const struct projector *projector, bool *left, pawl_error *err) {
     struct perspective_rows rows = {0};
     pawl_status status = projector->store->ops->events.perspective_list(projector->store, (pawl_str){NULL, 0},

@@ -157,7 +157,7 @@ static pawl_status perspective_file_parse(struct arena *arena, const char *path,
     return status == PAWL_OK ? PAWL_OK : error_set(err, status, OP, "%s: %s", path, inner.text);
 }
 
-/* What its SQL names must be there. */
+/* Everything its SQL refers to must exist. */
 static pawl_status check_sql(struct store *store, const struct perspective_new *in, pawl_error *err) {
     pawl_error why = {0};
     const char *part = "sql";
@@ -175,7 +175,7 @@ static pawl_status check_sql(struct store *store, const struct perspective_new *
                            STR_ARG(in->name), in->version, why.text);
 }
 
-/* Registers and backfills; may be called again after it was cut off. */
+/* Registers and backfills; may be repeated after an interruption. */
 static pawl_status perspective_register_all(struct store *store, const struct perspective_new *in,
                                             struct arena *arena, struct perspective_registered *out,
                                             pawl_error *err) {

@@ -8,12 +8,12 @@
 typedef void (*perspective_told)(void *self, const struct perspective_new *in,
                                  const struct perspective_registered *out);
 
-/* A file, or every definition of a directory; told of each that is registered. batch is that of definitions
+/* Registers a file, or every definition in a directory, and reports each one. batch is for definitions
  * without one; 0: the default. */
 PAWL_MUSTCHECK pawl_status perspective_register_path(struct store *store, const char *path, int batch,
                                                      perspective_told told, void *self, pawl_error *err);
 
-/* Asks until the target is reached. PAWL_BUSY: not in timeout_ms; PAWL_CONFLICT: it has failed there. */
+/* Waits until the target is reached. PAWL_BUSY: not within timeout_ms; PAWL_CONFLICT: it has failed there. */
 PAWL_MUSTCHECK pawl_status perspective_wait(struct store *store, const struct perspective_target *target,
                                             int64_t timeout_ms, int64_t *at, pawl_error *err);
 

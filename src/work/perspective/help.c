@@ -1,4 +1,4 @@
-/* A backlog of many streams: further threads that take part in it. Each takes streams that no other is at. */
+/* Extra threads that help with a backlog of many streams. Each takes streams that no other thread has. */
 #include <stdio.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ void perspectives_help_end(struct perspectives *all, pawl_str key, bool alone) {
     pthread_mutex_unlock(&all->lock);
 }
 
-/* Waits until there is something to take part in; false at the end. */
+/* Waits until there is a backlog to help with; false at the end. */
 static bool wait_ask(struct perspectives *all, char *key, pawl_uuid *instance) {
     pthread_mutex_lock(&all->lock);
     while (!all->ending && (all->help[0] == '\0' || uuid_is_nil(all->instance)))
@@ -38,8 +38,7 @@ static bool wait_ask(struct perspectives *all, char *key, pawl_uuid *instance) {
     return !ending;
 }
 
-/* One batch. Whatever goes wrong here goes wrong for the thread that looks for what is due, too, which says
- * so. */
+/* One batch. Errors are not reported here: the main thread runs into them too, and reports them. */
 static pawl_status help(const struct work *work, pawl_str key, bool *found, pawl_error *err) {
     pawl_status status = projector_refresh(work->all, work->projector, err);
     const struct perspective_row *row = status == PAWL_OK ? projector_row(work->projector, key) : NULL;

@@ -1,4 +1,4 @@
-/* What the files of perspectives at work share. */
+/* Shared by the files that apply perspectives only. */
 #ifndef WORK_PERSPECTIVE_INT_H
 #define WORK_PERSPECTIVE_INT_H
 
@@ -14,17 +14,17 @@
 
 enum {
     PERSPECTIVE_FUNCTIONS_MAX = 64,
-    PERSPECTIVE_NOTES_MAX = 16,    /* told per tick; more are counted */
-    PERSPECTIVE_OWED_MAX = 1024,   /* grants to be given back when the store answers again */
+    PERSPECTIVE_NOTES_MAX = 16,    /* logged per tick; more are only counted */
+    PERSPECTIVE_OWED_MAX = 1024,   /* grants to give back when the store answers again */
     PERSPECTIVE_DUE_MAX = 1000,    /* checkpoints that the thread takes at a time */
     PERSPECTIVE_CLAIM_MAX = 1000,  /* checkpoints of the streams of one bundle */
-    PERSPECTIVE_SLICE_MS = 2000,   /* how long one bundle may keep its slot; the rest becomes due */
+    PERSPECTIVE_SLICE_MS = 2000,   /* how long one bundle may keep its slot; the rest is due later */
     PERSPECTIVE_REFRESH_MS = 1000, /* how old the list of perspectives may be */
-    PERSPECTIVE_BUSY_MS = 100,     /* how long the messages of a busy stream are left alone */
+    PERSPECTIVE_BUSY_MS = 100,     /* how long the messages of a busy stream are delayed */
     PERSPECTIVE_TURNS_MAX = 16,    /* batches of one perspective before the next has its turn */
-    PERSPECTIVE_HELPERS_MAX = 3,   /* threads that take part in a backlog of many streams */
+    PERSPECTIVE_HELPERS_MAX = 3,   /* threads that help with a backlog of many streams */
     PERSPECTIVE_HELP_MS = 1000,    /* a batch that took longer may have waited for the other thread's rows */
-    PERSPECTIVE_ALONE_MS = 60000,  /* how long no other thread takes part after one */
+    PERSPECTIVE_ALONE_MS = 60000,  /* how long no other thread helps after that */
     PERSPECTIVE_LEAVE_MS = 60000,  /* how long a backlog keeps messages waiting */
     PERSPECTIVE_HOLDS_MAX = 16,
     PERSPECTIVE_RETRY_MS_FIRST = 20,
@@ -39,16 +39,16 @@ struct function {
     void *self;
 };
 
-/* What one thread works with: a store of its own, and what it knows of the perspectives. */
+/* A projector: one thread's store handle and its cached list of perspectives. */
 struct projector {
     struct store *store;
     struct arena *arena;    /* of one piece of work */
     struct arena *registry; /* of rows and keys */
     struct perspective_rows rows;
-    pawl_str *keys; /* those that can be run here */
+    pawl_str *keys; /* those that can be applied here */
     size_t key_count;
     int64_t read_ms; /* when rows were read; 0 = never */
-    pawl_str *mine;  /* of keys: what is applied or claimed when a message comes */
+    pawl_str *mine;  /* keys to apply or claim when a message arrives */
     size_t mine_count;
     struct http_client *client;
     struct projector *next;
@@ -70,13 +70,13 @@ struct sums {
 };
 
 struct owed {
-    char *text; /* stream and key after one another; owned */
+    char *text; /* stream and key, concatenated; owned */
     size_t stream_len, key_len;
     pawl_uuid instance;
     int64_t version, token;
 };
 
-/* One claim of checkpoints, from before it is sent until all of it was given back. */
+/* One claim of checkpoints, from before it is sent until everything is given back. */
 struct holding {
     int64_t mark;  /* the newest token when it was sent */
     int64_t token; /* 0: not answered yet */
@@ -92,27 +92,27 @@ struct perspectives {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct projector *free_projectors;
-    pawl_uuid instance; /* nil: nothing may begin */
+    pawl_uuid instance; /* nil: nothing may start */
     bool ending, started;
     struct {
         char key[PAWL_NAME_BYTES_MAX + 16];
         int64_t until_ms;           /* boot time */
-    } holds[PERSPECTIVE_HOLDS_MAX]; /* whose programs cannot be started: nothing is claimed for them */
+    } holds[PERSPECTIVE_HOLDS_MAX]; /* perspectives whose programs cannot be started: nothing is claimed for
+                                       them */
     stop_flag stop;                 /* for programs and calls that no message waits for */
-    bool looked;                    /* the first look for what is due is over */
+    bool looked;                    /* the first search for due checkpoints is over */
     char backlog[PAWL_PERSPECTIVES_MAX]
-                [PAWL_NAME_BYTES_MAX + 16]; /* keys of which more is due than a look took */
+                [PAWL_NAME_BYTES_MAX + 16]; /* keys with more due checkpoints than one search takes */
     size_t backlog_count;
-    int64_t all_behind_ms; /* since when every fed perspective has one; 0: not so */
-    bool look;             /* something is due that was not, a moment ago */
-    bool settling;         /* asked whether nothing is left, here or with others */
+    int64_t all_behind_ms; /* since when every live or filling perspective has a backlog; 0: not all have */
+    bool look;             /* something has just become due */
+    bool settling;         /* asked whether anything is left, here or in other workers */
     int working;           /* pieces of work under way */
-    bool due_left;         /* the last look found something, or none was made yet */
+    bool due_left;         /* the last search found something, or there was none yet */
     pthread_t thread;
     pthread_t helpers[PERSPECTIVE_HELPERS_MAX];
     int helper_count;
-    char
-        help[PAWL_NAME_BYTES_MAX + 16]; /* the key with a backlog that others may take part in; empty: none */
+    char help[PAWL_NAME_BYTES_MAX + 16]; /* the key with a backlog that others may help with; empty: none */
     int64_t alone_until_ms;
     struct sums sums;
     struct note notes[PERSPECTIVE_NOTES_MAX];
@@ -120,8 +120,8 @@ struct perspectives {
     char told[PAWL_PERSPECTIVES_MAX / 8][PAWL_NAME_BYTES_MAX + 16]; /* keys without a runner */
     size_t told_count;
     struct holding *holdings;
-    int64_t newest_token, seen_token; /* that the store has given us; that arrived */
-    int64_t settle_ms;                /* when the store is told again what is held; the thread's own */
+    int64_t newest_token, seen_token; /* highest token granted by the store; highest token received */
+    int64_t settle_ms;                /* when to tell the store again what is held; used by the thread only */
     struct owed owed[PERSPECTIVE_OWED_MAX];
     size_t owed_count;
     int64_t logged_ms;
@@ -132,7 +132,7 @@ struct work {
     struct perspectives *all;
     struct projector *projector;
     pawl_uuid instance;
-    int64_t until_ms;        /* nothing begins at or after this boot time */
+    int64_t until_ms;        /* nothing starts at or after this boot time */
     const stop_flag *cancel; /* may be NULL */
 };
 
@@ -150,10 +150,10 @@ void projector_free(struct projector *projector); /* takes NULL */
 /* Which perspectives there are, looked up now and then. */
 PAWL_MUSTCHECK pawl_status projector_refresh(struct perspectives *all, struct projector *projector,
                                              pawl_error *err);
-/* Of what can be run here, those that do not run inside of the store; in the projector's arena. */
+/* The perspectives that can be applied here and do not run inside the store; in the projector's arena. */
 PAWL_MUSTCHECK pawl_status projector_outside(struct perspectives *all, struct projector *projector,
                                              pawl_str **keys, size_t *count, pawl_error *err);
-/* Its program cannot be started here: it is left alone for so long. */
+/* Its program cannot be started here: leave it alone for this long. */
 void perspective_hold(struct perspectives *all, pawl_str key, int64_t wait_ms);
 bool perspective_held(struct perspectives *all, pawl_str key);
 bool row_fed(const struct perspective_row *row); /* live, or being filled */
@@ -170,20 +170,20 @@ void perspectives_wake(const struct handler_batch *batch, void *self);
 /* The thread that looks for what is due; self: the perspectives. */
 void *perspectives_due(void *self);
 
-/* The thread looks for what is due now. */
+/* Wakes the thread that looks for due checkpoints. */
 void perspectives_look(struct perspectives *all);
 
-/* Whether the thread is at a backlog of this perspective, or has not looked yet. */
+/* Whether the thread is working on a backlog of this perspective, or has not looked yet. */
 bool perspectives_backlog(struct perspectives *all, pawl_str key);
 void perspectives_backlog_set(struct perspectives *all, pawl_str key, bool backlog);
-/* After a look at all of them: see perspectives_all_behind. */
+/* Called after checking all of them; see perspectives_all_behind. */
 void perspectives_backlog_sum(struct perspectives *all, const struct perspective_rows *rows);
 
-/* A thread that takes part in what the first is at; self: the perspectives. */
+/* A thread that helps the first one; self: the perspectives. */
 void *perspectives_helper(void *self);
-/* The backlog of this perspective has many streams: free threads take some of them. */
+/* The backlog of this perspective has many streams: let idle threads take some of them. */
 void perspectives_help_ask(struct perspectives *all, pawl_str key);
-/* There is no more of it; alone: nor is help wanted for a while. */
+/* The backlog is done; alone: no help is wanted for a while. */
 void perspectives_help_end(struct perspectives *all, pawl_str key, bool alone);
 
 /* Streams. */
@@ -194,16 +194,16 @@ struct names {
 
 /* Whether it runs in the store's own transactions. */
 bool perspective_inside(const struct perspective_row *row);
-/* Applies what is due of one that runs inside, some batches of it. *found: there was something. */
+/* Applies a few batches of due checkpoints of a perspective inside the store. *found: there was something. */
 PAWL_MUSTCHECK pawl_status perspective_advance_due(const struct work *work, const struct perspective_row *row,
                                                    bool *found, pawl_error *err);
-/* One batch of what is due, not tried again. *found: there was something. */
+/* One batch of due checkpoints, without retries. *found: there was something. */
 PAWL_MUSTCHECK pawl_status perspective_advance_some(const struct work *work,
                                                     const struct perspective_row *row, bool *found,
                                                     pawl_error *err);
-/* What those that run inside lack in these streams, but for those with a backlog. *written: every wake-up of
- * what is not the projector's `mine` is written down. Streams that a transaction is at are added to busy.
- * PAWL_STALE: there was no time to write all down. */
+/* Applies what the perspectives inside the store lack in these streams, except those with a backlog.
+ * *written: the wake-ups of all perspectives outside the projector's `mine` are recorded. Streams locked by a
+ * transaction are added to busy. PAWL_STALE: there was not enough time to record everything. */
 PAWL_MUSTCHECK pawl_status perspectives_advance_named(const struct work *work, const pawl_str *streams,
                                                       size_t count, struct names *busy, bool *written,
                                                       pawl_error *err);
@@ -215,18 +215,18 @@ void perspective_pause(int64_t *wait_ms);
 void perspective_note_trouble(const struct work *work, const struct perspective_row *row,
                               const pawl_error *err);
 
-/* Claims checkpoints. When grants->count > 0 they are held until perspectives_let_go; else nothing is. */
+/* Claims checkpoints. If grants->count > 0 they are held until perspectives_let_go; otherwise nothing is. */
 PAWL_MUSTCHECK pawl_status perspectives_claim(const struct work *work, const struct checkpoints_claim *in,
                                               struct holding *holding, struct checkpoint_grants *grants,
                                               pawl_error *err);
 void perspectives_let_go(struct perspectives *all, struct holding *holding);
-/* Now and then: what the store has granted and no thread here holds is due again. */
+/* Now and then: gives back what the store has granted but no thread here holds. */
 PAWL_MUSTCHECK pawl_status perspectives_settle(const struct work *work, pawl_error *err);
 
 /* Applies what was granted, perspective by perspective. */
 void perspectives_run_grants(const struct work *work, const struct checkpoint_grants *grants);
-/* Applies the grants of one outside of the store; the caller owns the arena of the projector. Never fails:
- * what could not be done is due again. */
+/* Applies the grants of one perspective outside the store; the caller owns the arena of the projector. Never
+ * fails: what could not be done is due again. */
 void perspective_run(const struct work *work, const struct perspective_row *row, struct share *shares,
                      size_t count);
 /* One stream of it: a program or an endpoint. Not PAWL_OK: the store does not answer. */

@@ -15,12 +15,12 @@ enum { KEY_BYTES = PAWL_STREAM_BYTES_MAX + 32, PAIRS = 4 };
 
 struct said {
     bool done;
-    pawl_str traceparent;   /* what the program or the endpoint is told */
+    pawl_str traceparent;   /* what is passed to the program or endpoint */
     int64_t retry_after_ms; /* 0 = by the backoff */
     char error[512];
 };
 
-/* A call may not outlast the lease under which it runs. */
+/* A call may not outlast its lease. */
 static int64_t call_deadline(const struct work *work) {
     const struct perspectives_config *config = &work->all->config;
     int64_t ms = config->timeout_ms > 0 ? config->timeout_ms : HANDLER_TIMEOUT_MS_DEFAULT;
@@ -28,7 +28,7 @@ static int64_t call_deadline(const struct work *work) {
     return clock_boot_ms() + (ms < lease_ms ? ms : lease_ms);
 }
 
-/* The key of what is handed over: that of its last event. */
+/* The idempotency key of a call: that of its last event. */
 static char *batch_key(const struct checkpoint_batch *batch, char key[static KEY_BYTES]) {
     const struct stored_event *last = &batch->list.events[batch->list.count - 1];
     snprintf(key, KEY_BYTES, "%.*s:%lld", STR_ARG(last->stream), (long long)last->version);
@@ -103,7 +103,7 @@ static pawl_status call_endpoint(const struct work *work, const struct perspecti
                                    .header_count = count,
                                    .body = body,
                                    .deadline_ms = call_deadline(work),
-                                   .allow_private = true, /* who registers is an operator */
+                                   .allow_private = true, /* only an operator can register it */
                                    .cancel = work->cancel != NULL ? work->cancel : &work->all->stop};
     struct http_response response = {.retry_after_ms = -1};
     pawl_error inner = {0};
@@ -175,7 +175,7 @@ static pawl_status report(const struct work *work, const struct perspective_row 
     return PAWL_OK;
 }
 
-/* A batch that fails is handed over event by event, so that what comes before the failing one is kept. */
+/* A batch that fails is passed event by event, so that the events before the failing one are kept. */
 pawl_status perspective_run_outside(const struct work *work, const struct perspective_row *row,
                                     struct share *share, pawl_error *err) {
     struct store *store = work->projector->store;

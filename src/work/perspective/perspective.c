@@ -1,4 +1,4 @@
-/* Perspectives at work: what their threads share, what the log is told, beginning and end. */
+/* Starting and stopping the application of perspectives, its shared state and its log. */
 #include "work/perspective/perspective.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* What one thread works with: a store of its own, and what it knows of the perspectives. */
+/* Projectors: one thread's store handle and its cached list of perspectives. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,7 +127,8 @@ const struct perspective_row *projector_row(const struct projector *projector, p
     return NULL;
 }
 
-/* When all places are taken the one that ends first is; that one is tried again too early. */
+/* If all entries are in use, replace the one that expires first; that perspective is then retried too early.
+ */
 void perspective_hold(struct perspectives *all, pawl_str key, int64_t wait_ms) {
     size_t at = 0;
     pthread_mutex_lock(&all->lock);

@@ -1,5 +1,4 @@
-/* Perspectives outside of the store: what was granted, until the streams are caught up or the time is over.
- */
+/* Applying granted checkpoints outside the store, until the streams are caught up or time runs out. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +60,7 @@ static void owe(const struct work *work, const struct perspective_row *row, cons
         free(text); /* its lease gives it back */
 }
 
-/* What was not finished is due again at once, for any worker. */
+/* Unfinished checkpoints are due again at once, for any worker. */
 static void give_back(const struct work *work, const struct perspective_row *row, struct share *shares,
                       size_t count) {
     for (size_t i = 0; i < count; i++) {
@@ -118,7 +117,7 @@ void perspective_run(const struct work *work, const struct perspective_row *row,
             continue;
         }
         if (status == PAWL_NOT_FOUND || status == PAWL_STALE)
-            return; /* the perspective was removed, or we were put out: nothing is ours */
+            return; /* the perspective was removed, or we were evicted: we hold nothing */
         if (perspective_held(work->all, row->key))
             break; /* reported where programs are started */
         if (!told)

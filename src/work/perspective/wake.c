@@ -1,4 +1,5 @@
-/* Messages of appends: each says "look at this stream", and what its perspectives lack is applied. */
+/* Handling messages of appends: each says "look at this stream", and what its perspectives lack is applied.
+ */
 #include <stdio.h>
 #include <time.h>
 
@@ -23,8 +24,7 @@ static void judge(const struct handler_batch *batch, const struct names *busy_on
     }
 }
 
-/* Those that run outside of the store; this also writes the wake-ups of all others down, where that was not
- * done. */
+/* Perspectives outside the store; this also records the wake-ups of all others, if that was not done yet. */
 static pawl_status claim_streams(const struct work *work, const pawl_str *streams, size_t count, bool written,
                                  struct names *busy, pawl_error *err) {
     struct projector *projector = work->projector;
@@ -64,13 +64,13 @@ static pawl_status look_after(const struct work *work, const pawl_str *streams, 
     if (status == PAWL_OK)
         status = claim_streams(work, streams, count, written, busy, err);
     if (work->projector->mine_count < work->projector->key_count)
-        perspectives_look(work->all); /* what was written down belongs to a backlog */
+        perspectives_look(work->all); /* what was recorded belongs to a backlog */
     return status;
 }
 
 /*
- * The streams of a bundle. A transaction that is at one of them ends soon: asking again is cheaper than
- * giving the message back.
+ * The streams of a bundle. A transaction that has locked one of them ends soon, so asking again is cheaper
+ * than giving the message back.
  */
 static pawl_status run_streams(const struct work *work, const struct handler_batch *batch, struct names *busy,
                                pawl_error *err) {

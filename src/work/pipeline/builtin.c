@@ -1,4 +1,4 @@
-/* Tools of pawl's own. */
+/* The built-in tools, such as pawl.send and pawl.enqueue. */
 #include "work/pipeline/builtin.h"
 
 #include <string.h>
@@ -44,7 +44,7 @@ static const char run_schema[] =
     "\"document\":{\"type\":\"object\"},\"params\":{\"type\":\"object\"},\"key\":{\"type\":\"string\","
     "\"minLength\":1},\"wait\":{\"type\":\"boolean\"},\"timeout\":{\"type\":\"string\"}}}";
 
-enum { SIGNAL_KEEP_MS = 86400000 /* a signal that comes before its job waits is kept for a day */ };
+enum { SIGNAL_KEEP_MS = 86400000 /* a signal that arrives before its job waits is kept for a day */ };
 
 static pawl_status desk_of(const struct tool_call *call, struct shared_store **shared, struct store **store,
                            pawl_error *err) {
@@ -55,7 +55,7 @@ static pawl_status desk_of(const struct tool_call *call, struct shared_store **s
     return shared_store_take(*shared, store, err);
 }
 
-/* The same for every try of the same step: what was written once is not written again. */
+/* The same for every try of a step, so that nothing is written twice. */
 static pawl_status id_of(pawl_str key, pawl_uuid *id, pawl_error *err) {
     uint8_t digest[SHA256_BYTES];
     pawl_status status = sha256(key, digest, err);
@@ -245,7 +245,7 @@ static pawl_status signal_event(void *self, const struct tool_call *call, struct
                : status;
 }
 
-/* With "wait": false; a step that waits for the run is the pipeline's own business. */
+/* With "wait": false; a step that waits for the run is handled by the pipeline. */
 static pawl_status start_run(void *self, const struct tool_call *call, struct arena *arena,
                              const struct tree **output, pawl_error *err) {
     const struct pipeline_run_in *in = call->context;

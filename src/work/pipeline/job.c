@@ -1,4 +1,4 @@
-/* What a pipeline's job is made of. */
+/* Loading a pipeline job: its document, parameters, tools and permissions. */
 #include "work/pipeline/job.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static pawl_status no_memory(pawl_error *err) {
     return error_set(err, PAWL_NO_MEMORY, "pipeline", "out of memory");
 }
 
-/* Whether a tool exists; the one that waits is ours. */
+/* Whether a tool exists; pawl.wait is built in. */
 struct lookup {
     struct tools *tools;
     struct tool_wait wait;
@@ -37,7 +37,7 @@ static pawl_status look_up(void *self, pawl_str uses, const struct schema **argu
 
 static pawl_status look_into(void *self, pawl_str uses, const struct tree *arguments, pawl_error *err);
 
-/* What needs no tools. */
+/* The checks that need no tools. */
 static pawl_status check_shape(const struct tree *document, const struct tree *params, struct arena *arena,
                                pawl_error *err) {
     const struct pipeline *pipeline = NULL;
@@ -60,7 +60,7 @@ pawl_status pipeline_payload_check(const struct tree *payload, struct arena *are
     return check_shape(document, tree_get_cstr(payload, "params"), arena, err);
 }
 
-/* A task or a type, and of pawl.pipeline one that could run. */
+/* It needs a task or a type, and a pawl.pipeline must be able to run. */
 static pawl_status check_enqueue(const struct tree *arguments, struct arena *arena, pawl_error *err) {
     const struct tree *type = tree_get_cstr(arguments, "type");
     if ((type == NULL) == (tree_get_cstr(arguments, "task") == NULL))
@@ -70,7 +70,7 @@ static pawl_status check_enqueue(const struct tree *arguments, struct arena *are
                : PAWL_OK;
 }
 
-/* What the arguments of pawl's own tools say, once they are known. */
+/* Checks the arguments of built-in tools, once they are known. */
 static pawl_status look_into(void *self, pawl_str uses, const struct tree *arguments, pawl_error *err) {
     struct lookup *lookup = self;
     struct arena *arena = arena_create(0);
@@ -229,7 +229,7 @@ pawl_status pipeline_task_check(struct store *store, pawl_str name, pawl_str par
     struct task_list tasks = {0};
     const struct tree *spec = NULL, *given = NULL;
     pawl_status status = store->ops->jobs->tasks(store, name, (pawl_str){NULL, 0}, 1, arena, &tasks, err);
-    /* Who may only enqueue may not look: then the worker says what is wrong. */
+    /* A caller that may only enqueue cannot read tasks; the worker then reports errors. */
     if (status == PAWL_CONFLICT)
         return PAWL_OK;
     if (status != PAWL_OK || tasks.count == 0)

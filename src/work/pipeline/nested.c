@@ -1,4 +1,4 @@
-/* A run as a step of a pipeline. */
+/* The step pawl.run: starting a run from a pipeline and waiting for it. */
 #include "work/pipeline/nested.h"
 
 #include "base/error.h"
@@ -98,7 +98,7 @@ pawl_status nested_begin(const struct pipeline_run_in *in, const struct tree *wi
     return status;
 }
 
-/* {"event": key, "timeout": as the step says}: what a step that waits has for arguments. */
+/* {"event": key, "timeout": …}: the arguments of a step that waits. */
 static pawl_status wait_arguments(struct arena *arena, pawl_str key, const struct tree *with,
                                   const struct tree **out, pawl_error *err) {
     const struct tree *timeout = tree_get_cstr(with, "timeout");

@@ -8,15 +8,16 @@
 
 #define PIPELINE_RUN_TOOL "pawl.run" /* {"document": …, "params": …, "timeout": "2h"} */
 
-/* Starts the run that the arguments describe; a planning tool is asked at once. key makes it once. */
+/* Starts the run that the arguments describe; a planning tool is called at once. The key ensures that it is
+ * started only once. */
 PAWL_MUSTCHECK pawl_status nested_begin(const struct pipeline_run_in *in, const struct tree *with,
                                         pawl_str key, pawl_str wait_key, struct arena *arena,
                                         struct run_begun *out, pawl_error *err);
 
-/* Whether the step waits; one with "wait": false is a plain call of a tool. */
+/* Whether the step waits; with "wait": false it is a plain tool call. */
 bool nested_waits(const struct pipeline_step *step, const struct tree *with);
 
-/* Looks at a step that is a run: starts it, then waits for it as wait_state_look does. */
+/* Handles a step that is a run: starts it, then waits for it as wait_state_look does. */
 PAWL_MUSTCHECK pawl_status nested_look(struct wait_state *state, const struct pipeline_run_in *in,
                                        struct arena *arena, const struct pipeline_step *step,
                                        const struct step_ready *ready, struct wait_verdict *verdict,
@@ -26,7 +27,8 @@ PAWL_MUSTCHECK pawl_status nested_look(struct wait_state *state, const struct pi
 PAWL_MUSTCHECK pawl_status nested_check(struct tools *tools, const struct tool_wait *wait,
                                         const struct tree *with, struct arena *arena, pawl_error *err);
 
-/* What the signal of a run that ended means: NULL = it completed, else why the step failed (in the arena). */
+/* The meaning of the signal of an ended run: NULL = it completed, otherwise why the step failed (in the
+ * arena). */
 const char *nested_fault(struct arena *arena, const struct tree *output);
 
 #endif

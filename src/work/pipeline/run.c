@@ -1,4 +1,4 @@
-/* A job that is a pipeline. */
+/* Running a pipeline job: planning, starting steps, recording their results. */
 #include "work/pipeline/run.h"
 
 #include <stdio.h>
@@ -32,9 +32,9 @@ struct run {
     pthread_mutex_t lock;
     pthread_cond_t ended;
     struct buf timings; /* for the audit */
-    bool lost;          /* the lease is over: nothing more may be done */
-    bool retryable;     /* a step failed that may do better next time */
-    bool permanent;     /* and one that will not */
+    bool lost;          /* the lease has ended: nothing more may be done */
+    bool retryable;     /* a step failed and may be retried */
+    bool permanent;     /* a step failed for good */
     int64_t delay_ms;   /* what a failed tool asked for */
 };
 
@@ -69,7 +69,7 @@ static bool find_step(const struct pipeline *pipeline, pawl_str id, size_t *at) 
     return false;
 }
 
-/* What earlier attempts have finished is not done again. */
+/* Steps that earlier attempts finished are not run again. */
 static pawl_status read_records(struct run *run, pawl_error *err) {
     struct shared_store *shared = run->in->world->shared;
     struct store *store = NULL;
@@ -96,7 +96,7 @@ static pawl_status read_records(struct run *run, pawl_error *err) {
         const char *fault = status == PAWL_OK && str_equal_cstr(planned->uses, PIPELINE_RUN_TOOL)
                                 ? nested_fault(run->arena, record.output)
                                 : NULL;
-        if (fault != NULL) { /* it has ended, but not well */
+        if (fault != NULL) { /* it has failed */
             record.state = STEP_FAILED;
             record.error = str_from(fault);
             run->permanent = true;
@@ -107,7 +107,7 @@ static pawl_status read_records(struct run *run, pawl_error *err) {
     return status;
 }
 
-/* Writes one step down; what is not written down has not happened. */
+/* Records one step; a step that is not recorded has not happened. */
 static pawl_status put_step(struct run *run, const struct job_step *step, pawl_error *err) {
     struct shared_store *shared = run->in->world->shared;
     struct steps_put put = {run->in->instance, {run->in->job->token, run->in->job->id}, step, 1};
@@ -186,7 +186,7 @@ static void write_timing(struct run *run, const struct pipeline_task *task) {
                (long long)task->duration_ms);
 }
 
-/* A step has ended: its result is written down, and what it means for the job. */
+/* A step has ended: records its result, and what it means for the job. */
 static pawl_status end_step(struct run *run, struct pipeline_task *task, pawl_error *err) {
     struct buf input, output;
     char input_hash[SHA256_TEXT_BYTES] = "", output_hash[SHA256_TEXT_BYTES] = "";
@@ -234,7 +234,7 @@ static pawl_status end_step(struct run *run, struct pipeline_task *task, pawl_er
     return status;
 }
 
-/* Takes in what has ended; waits for something to end when there is nothing else to do. */
+/* Collects steps that have ended; waits for one if there is nothing else to do. */
 static pawl_status collect(struct run *run, bool wait, size_t *ended, pawl_error *err) {
     pawl_status status = PAWL_OK;
     *ended = 0;
@@ -248,7 +248,7 @@ static pawl_status collect(struct run *run, bool wait, size_t *ended, pawl_error
             }
             if (done != NULL || !wait || *ended > 0)
                 break;
-            pthread_cond_wait(&run->ended, &run->lock); /* every tool call comes back by its deadline */
+            pthread_cond_wait(&run->ended, &run->lock); /* every tool call returns by its deadline */
         }
         pthread_mutex_unlock(&run->lock);
         if (done == NULL)
@@ -272,8 +272,8 @@ static pawl_status plan(struct run *run, struct pipeline_plan *out, pawl_error *
                          out, err);
 }
 
-/* Starts what may start. Steps that wait are noted instead; those whose time has come are written down as
- * done. */
+/* Starts the steps that may start. Waiting steps are noted instead, and recorded as done when their time has
+ * come. */
 static pawl_status start_ready(struct run *run, const struct pipeline_plan *now, size_t *next, bool *changed,
                                pawl_error *err) {
     pawl_status status = PAWL_OK;
@@ -431,7 +431,7 @@ void pipeline_run(const struct pipeline_run_in *in, struct job_result_in *result
     if (status == PAWL_OK)
         status = drive(&run, &now, &err);
     size_t ended = 0;
-    while (run.running > 0) /* whatever went wrong, no thread is left behind */
+    while (run.running > 0) /* whatever went wrong, no thread is left running */
         status = collect(&run, true, &ended, &err) == PAWL_OK ? status : PAWL_UNAVAILABLE;
     if (status == PAWL_OK)
         conclude(&run, &now, result);

@@ -1,4 +1,4 @@
-/* A job that is a pipeline: its steps call tools, each finished one is recorded, and a retried job goes on
+/* Running a pipeline job: its steps call tools, each finished step is recorded, and a retried job continues
  * after the last of them. */
 #ifndef WORK_PIPELINE_RUN_H
 #define WORK_PIPELINE_RUN_H
@@ -8,12 +8,12 @@
 #include "work/job_result.h"
 #include "work/shared_store.h"
 
-#define PIPELINE_JOB_TYPE "pawl.pipeline" /* of a job that brings its own: {"pipeline": …, "params": …} */
+#define PIPELINE_JOB_TYPE "pawl.pipeline" /* of a job with its own pipeline: {"pipeline": …, "params": …} */
 #define PIPELINE_WAIT_TOOL "pawl.wait"    /* the step that waits for a signal or a time */
 
 enum {
     PIPELINE_PARALLEL_MAX = 8, /* steps of one job at the same time */
-    PIPELINE_PLAN_MS = 50,     /* how long finished steps may wait until the plan is made again */
+    PIPELINE_PLAN_MS = 50,     /* how long finished steps may wait before replanning */
     PIPELINE_STORE_TRIES = 5   /* of recording a step, before the job is tried again later */
 };
 
@@ -26,9 +26,9 @@ struct pipeline_world_of_worker {
     struct shared_store *shared;
     const char *const *env; /* names that ${env.NAME} may use */
     size_t env_count;
-    struct run_paces *paces;   /* how fast the sources of runs may be asked */
+    struct run_paces *paces;   /* the rate limits of runs */
     struct log *log;           /* from any thread; may be NULL */
-    struct observer *observer; /* NULL: nothing is noted */
+    struct observer *observer; /* NULL: nothing is measured */
 };
 
 struct pipeline_run_in {
@@ -39,20 +39,19 @@ struct pipeline_run_in {
     int64_t claimed_ms;  /* boot time of the claim: when the store's clock said lease_until_ms - lease_ms */
     int64_t deadline_ms; /* boot time; 0 = none */
     const stop_flag *cancel;
-    pawl_str agent;               /* under whose scopes it works; absent: no agent's */
+    pawl_str agent;               /* the agent it runs as; absent: none */
     atomic_bool *refused;         /* set when a scope was missing; may be NULL */
     atomic_llong *not_started_ms; /* as tool_call */
     void (*progress)(void *self); /* after each step */
     void *self;
 };
 
-/* How long the job is to wait because a program of it cannot be started here; 0 = none was such. */
+/* How long the job should wait because one of its programs cannot be started here; 0 = not the case. */
 static inline int64_t pipeline_not_started_ms(const struct pipeline_run_in *in) {
     return in->not_started_ms != NULL ? atomic_load_explicit(in->not_started_ms, memory_order_relaxed) : 0;
 }
 
-/* Runs it to its end, or to where it has to wait. result->owner is an arena: free it when the texts were
- * used. */
+/* Runs it to its end, or until it has to wait. result->owner is an arena: free it after using the texts. */
 void pipeline_run(const struct pipeline_run_in *in, struct job_result_in *result);
 
 #endif

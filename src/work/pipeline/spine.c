@@ -1,4 +1,4 @@
-/* The spine passed on. */
+/* The thread that passes spine events on to a broker. */
 #include "work/pipeline/spine.h"
 
 #include <pthread.h>
@@ -17,8 +17,8 @@
 
 enum {
     EVENTS_MAX = 100,
-    LOOK_MS = 500,    /* between looks at an empty spine, and at a duty that another instance has */
-    REGISTER_MS = 20, /* between looks whether the worker has registered */
+    LOOK_MS = 500,    /* between checks of an empty spine, or of a duty that another instance holds */
+    REGISTER_MS = 20, /* between checks whether the worker has registered */
     STOP_MS = 2000
 };
 
@@ -35,7 +35,7 @@ struct spine {
     int64_t backoff_ms;
 };
 
-/* One batch on its way: what was read, and the same as the broker gets it. */
+/* One batch: what was read, and its form for the broker. */
 struct load {
     struct spine_events events;
     struct transport_message messages[EVENTS_MAX];
@@ -144,7 +144,8 @@ static pawl_status message_of(struct spine *spine, const struct spine_event *eve
     return status;
 }
 
-/* Removes what the broker has, up to the first that it has not: what comes after goes again, in order. */
+/* Removes what the broker has confirmed, up to the first that it has not; the rest is sent again, in order.
+ */
 static pawl_status remove_confirmed(struct spine *spine, const struct load *load, size_t *confirmed,
                                     pawl_error *err) {
     int64_t ids[EVENTS_MAX], removed;
@@ -194,7 +195,7 @@ static bool turn(struct spine *spine, struct load *load) {
         duty_wait(&spine->stopping, REGISTER_MS);
         instance = spine->world.instance(spine->world.self);
     }
-    /* A worker that stops is no longer registered, but what it held is its own until the lease ends. */
+    /* A stopping worker is no longer registered, but keeps the duty until its lease ends. */
     bool held = atomic_load(&spine->stopping) ? spine->duty.grant.held
                                               : duty_hold(&spine->duty, spine->store, instance);
     if (!held)

@@ -1,4 +1,4 @@
-/* One step of a pipeline while it runs. */
+/* Running one step of a pipeline in a thread, with its retries. */
 #include "work/pipeline/task.h"
 
 #include <stdio.h>

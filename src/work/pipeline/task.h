@@ -1,4 +1,4 @@
-/* One step of a pipeline while it runs, in a thread of its own. */
+/* A running step of a pipeline, in its own thread. */
 #ifndef WORK_PIPELINE_TASK_H
 #define WORK_PIPELINE_TASK_H
 
@@ -17,7 +17,7 @@ struct pipeline_task {
     const struct tree *with;
     pthread_t thread;
     bool busy, ended;
-    /* what became of it, once it has ended */
+    /* its result, once it has ended */
     pawl_status status;
     pawl_error error;
     const struct tree *output;
@@ -26,11 +26,11 @@ struct pipeline_task {
     int attempts;
 };
 
-/* Starts the thread; 0 or an errno. It calls the tool until it is done, gives up or is cancelled, and then
- * says that it has ended. */
+/* Starts the thread; 0 or an errno. The thread calls the tool until it succeeds, gives up or is cancelled,
+ * and then reports that it has ended. */
 int pipeline_task_start(struct pipeline_task *task);
 
-/* Whether trying again cannot help. */
+/* Whether retrying cannot help. */
 bool pipeline_is_permanent(pawl_status status);
 
 #endif

@@ -1,4 +1,4 @@
-/* Tools that are functions of the public API. */
+/* Tools implemented by C functions (pawl_worker_tool). */
 #include "work/pipeline/tool_function.h"
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-/* Tools that are functions of the public API. */
+/* Tools implemented by C functions (pawl_worker_tool). */
 #ifndef WORK_PIPELINE_TOOL_FUNCTION_H
 #define WORK_PIPELINE_TOOL_FUNCTION_H
 

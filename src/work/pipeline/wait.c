@@ -1,4 +1,4 @@
-/* Steps that wait. */
+/* Steps that wait: checking them, and deciding when they are over. */
 #include "work/pipeline/wait.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ void wait_state_begin(struct wait_state *state) {
     state->delay_ms = -1;
 }
 
-/* The store's clock, as far as a worker can know it: told at the claim, counted on since. */
+/* The store's clock as the worker knows it: the value at the claim plus the time since. */
 static int64_t store_now_ms(const struct pipeline_run_in *in) {
     return in->job->lease_until_ms - in->lease_ms + (clock_boot_ms() - in->claimed_ms);
 }
@@ -65,7 +65,7 @@ static const char *wait_fault(const struct pipeline_step *step) {
     }
     if ((event != NULL) == (tree_get_cstr(with, "for") != NULL))
         return "pawl.wait needs one of \"event\" (text) and \"for\" (a duration)";
-    /* A template is looked at when it is filled. */
+    /* A template is checked when it is filled. */
     if (limit != NULL &&
         (limit->kind != TREE_STRING || (!clock_parse_duration(limit->text, &limit_ms) &&
                                         memmem(limit->text.ptr, limit->text.len, "${", 2) == NULL)))
@@ -95,7 +95,7 @@ static struct wait_mark *mark_add(struct wait_state *state, size_t step, int64_t
     return mark;
 }
 
-/* What the next attempt finds of a step that waits: from when on it is over. */
+/* What is recorded for a waiting step: when it is over. */
 static pawl_status write_begin(struct arena *arena, pawl_str step, int64_t until_ms,
                                struct wait_verdict *verdict, pawl_error *err) {
     char *output = arena_printf(arena, "{\"until_ms\":%lld}", (long long)until_ms);

@@ -1,4 +1,4 @@
-/* Steps that wait: for a signal, for a while, or for a signal but not for ever. */
+/* Steps that wait: for a signal, for some time, or for a signal with a timeout. */
 #ifndef WORK_PIPELINE_WAIT_H
 #define WORK_PIPELINE_WAIT_H
 
@@ -7,8 +7,8 @@
 #include "work/pipeline/run.h"
 
 /* {"uses": "pawl.wait", "with": {"event": "order:7:paid", "timeout": "1h"}} or {"for": "30s"}. The job is
- * parked meanwhile: it costs no slot. When it is over is written down with the step, so that a retried job
- * does not start waiting again. */
+ * parked in the meantime and occupies no slot. The end of the wait is recorded with the step, so that a
+ * retried job does not start waiting again. */
 struct wait_mark {
     size_t step;
     int64_t until_ms; /* the store's clock; 0 = no end */
@@ -24,26 +24,26 @@ struct wait_state {
     int64_t delay_ms; /* -1 = no end */
 };
 
-/* A step as an earlier attempt left it: output is {"until_ms": …}, or something else of no concern here. */
+/* A step as an earlier attempt left it: output is {"until_ms": …}, or something unrelated. */
 PAWL_MUSTCHECK pawl_status wait_state_read(struct wait_state *state, struct arena *arena, size_t step,
                                            pawl_str output, pawl_error *err);
 
-/* What can be said of the steps that wait before anything runs. PAWL_INVALID names the place. */
+/* Checks waiting steps before anything runs. PAWL_INVALID names the location. */
 /* The same of arguments that are filled. */
 PAWL_MUSTCHECK pawl_status pipeline_wait_arguments(const struct tree *with, pawl_error *err);
 PAWL_MUSTCHECK pawl_status pipeline_wait_check(const struct pipeline *pipeline, pawl_error *err);
 
-/* A new plan: what is waited for is found out again. */
+/* Starts a new plan: forgets what is waited for. */
 void wait_state_begin(struct wait_state *state);
 
 struct wait_verdict {
-    bool put; /* step must be written down first */
+    bool put; /* the step must be recorded first */
     struct job_step step;
-    bool over, failed; /* it need not be waited for any more; its time is over without a signal */
+    bool over, failed; /* the wait is over; it timed out without a signal */
     const struct tree *output;
 };
 
-/* Looks at a step that waits. */
+/* Checks a waiting step. */
 PAWL_MUSTCHECK pawl_status wait_state_look(struct wait_state *state, const struct pipeline_run_in *in,
                                            struct arena *arena, const struct pipeline_step *step,
                                            const struct step_ready *ready, struct wait_verdict *verdict,

@@ -1,4 +1,4 @@
-/* One handler of one message, called by a thread that waits for it. */
+/* Calling one handler for one message and waiting for it: a function, a program or an endpoint. */
 #include "work/receptors/call.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ static void say(struct handler_verdict *verdict, enum handler_outcome outcome, i
     verdict->delay_ms = delay_ms;
 }
 
-/* What a stranger wrote becomes text that every store takes. */
+/* Turns untrusted output into text that every store accepts. */
 static void tell(struct handler_verdict *verdict, const char *what, pawl_str words) {
     size_t room = sizeof(verdict->error);
     int at = snprintf(verdict->error, room, "%s%s", what, words.len > 0 ? ": " : "");
@@ -51,7 +51,7 @@ static void judge_program(const struct receptor_call *call, const struct process
     directive_explain(&directive, verdict->error, sizeof(verdict->error));
 }
 
-/* Of the event in its stream: receptors get events in no order. */
+/* The event's version in its stream: receptors get events in no particular order. */
 static const char *version_text(const struct item *item, struct arena *arena) {
     return arena_printf(arena, "%lld", (long long)event_origin(item, arena).version);
 }
@@ -81,7 +81,7 @@ static void call_program(struct receptor_world *world, const struct receptor_cal
         status = process_run(world->launcher, &spec, &limits, &output, &end, &err);
     if (status == PAWL_OK)
         judge_program(call, &end, buf_str(&output), verdict);
-    else if (end.outcome == PROCESS_NOT_STARTED) /* the worker's trouble: nothing was tried */
+    else if (end.outcome == PROCESS_NOT_STARTED) /* the worker's fault: nothing was tried */
         say(verdict, HANDLED_SNOOZE, end.wait_ms);
     else
         tell(verdict, err.text, (pawl_str){NULL, 0});

@@ -1,4 +1,4 @@
-/* One handler of one message, called by a thread that waits for it: a function, a program or an endpoint. */
+/* Calling one handler for one message and waiting for it: a function, a program or an endpoint. */
 #ifndef WORK_RECEPTORS_CALL_H
 #define WORK_RECEPTORS_CALL_H
 
@@ -21,7 +21,7 @@ struct receptor_world {
 struct receptor_call {
     const struct handler *handler;
     const struct item *item;
-    const char *name;        /* of the receptor; NULL = it is none */
+    const char *name;        /* of the receptor; NULL = not a receptor */
     int64_t deadline_ms;     /* boot time; 0 = none */
     const stop_flag *cancel; /* the result no longer counts */
     const void *run;         /* for functions */

@@ -1,4 +1,4 @@
-/* Which event a receptor's message carries. */
+/* Reading from a receptor's message which event it carries. */
 #include "work/receptors/event_origin.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/str.h"
 
 struct event_origin event_origin(const struct item *item, struct arena *arena) {
-    /* Metadata, which the user wrote, comes last and is not read. */
+    /* Metadata comes from the user; it is last and is not read. */
     static const char metadata[] = ",\"metadata\":";
     struct event_origin origin = {.version = 0};
     const struct tree *headers = NULL;

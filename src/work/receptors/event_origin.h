@@ -1,4 +1,4 @@
-/* Which event a receptor's message carries, read from its headers. */
+/* The event that a receptor's message carries, read from its headers. */
 #ifndef WORK_RECEPTORS_EVENT_ORIGIN_H
 #define WORK_RECEPTORS_EVENT_ORIGIN_H
 

@@ -1,6 +1,5 @@
-/* Feeding receptors on events. A round is one transaction that needs no lease: another worker that feeds the
- * same receptor is passed over, and what a round puts is put with the receptor's new position or not at all.
- */
+/* Feeding receptors on events. A round is one transaction and needs no lease: a receptor that another worker
+ * is feeding is skipped, and messages are put together with the receptor's new position or not at all. */
 #include "work/receptors/feed.h"
 
 #include <errno.h>
@@ -34,14 +33,14 @@ struct receptor_feed {
     pthread_cond_t changed;
     bool ending, woken, left;
     bool working;        /* the worker is registered */
-    int64_t quiet_ms;    /* boot time: until then something may still have to be claimed */
-    int64_t events, fed; /* since the log was told */
+    int64_t quiet_ms;    /* boot time: until then there may be unclaimed messages */
+    int64_t events, fed; /* since the last log line */
     int64_t logged_ms;   /* boot time */
-    char trouble[256];   /* not told yet; "" = none */
+    char trouble[256];   /* not logged yet; "" = none */
     char told[256];      /* the last trouble, until a round succeeds */
 };
 
-/* What this worker's handlers ask for. */
+/* Registers what this worker's handlers need. */
 static pawl_status register_one(struct store *store, const struct handler *handler, pawl_error *err) {
     struct receptor_new in = {.name = str_from(handler->receptor),
                               .patterns = &handler->on,
@@ -91,7 +90,7 @@ static bool passing(pawl_status status) {
     return status == PAWL_UNAVAILABLE || status == PAWL_UNKNOWN || status == PAWL_BUSY;
 }
 
-/* Stamps, then feeds: what was committed has a position then. */
+/* Stamps first, then feeds, so that everything committed has a position. */
 static pawl_status feed_with(struct receptor_feed *feed, struct store *store, struct feed_result *out,
                              pawl_error *err) {
     struct stamp_result stamped;
@@ -105,7 +104,7 @@ static pawl_status feed_with(struct receptor_feed *feed, struct store *store, st
     if (status == PAWL_OK)
         feed->limit = PAWL_RECEPTOR_FEED;
     else if (!passing(status) && feed->limit > 1)
-        feed->limit /= 2; /* events too large to be put together are put one by one */
+        feed->limit /= 2; /* events that are too large to put together are put one at a time */
     if (status == PAWL_OK && out->known < feed->count)
         status = error_set(err, PAWL_NOT_FOUND, "receptors",
                            "%zu receptors on events that this worker runs are not registered: removed "

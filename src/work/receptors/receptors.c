@@ -1,5 +1,5 @@
-/* Receptors at work. What each has done is noted in the store as soon as it ends, so that a completed one
- * does not run again when the message does. */
+/* Running the receptors of a message. Each result is recorded in the store as soon as it is known, so that a
+ * completed receptor does not run again when the message is retried. */
 #include "work/receptors/receptors.h"
 
 #include <stdio.h>
@@ -31,20 +31,20 @@ struct receptors {
     char source[PAWL_NAME_BYTES_MAX + 16];
 };
 
-/* Who waits for the receptors of one message. */
+/* The thread that waits for the receptors of one message. */
 struct party {
     pthread_mutex_t lock;
     pthread_cond_t ended;
     size_t running;
 };
 
-/* One receptor of the message in hand. */
+/* One receptor of the current message. */
 struct turn {
     struct party *party;
     const struct handler *handler;
     struct receptors *all;
-    char name[NAME_BYTES]; /* under which it is noted */
-    bool skipped;          /* it has ended already: done, or failed for good */
+    char name[NAME_BYTES]; /* the name its result is recorded under */
+    bool skipped;          /* it has already ended: done, or failed for good */
     bool failed;           /* for good */
     int attempt;           /* of this round */
     struct receptor_call call;
@@ -54,14 +54,14 @@ struct turn {
     bool threaded;
 };
 
-/* What a receptor has done is noted with the event's id, when the message carries an event. */
+/* If the message carries an event, results are recorded under the event's id. */
 static pawl_uuid noted_id(const struct item *item) {
     pawl_str name;
     bool event = receptor_of_consumer(item->consumer, &name) && !uuid_is_nil(item->causation_id);
     return event ? item->causation_id : item->id;
 }
 
-/* Two consumers may have received the same id: what a receptor did for one says nothing of the other. */
+/* Two consumers may have received the same id; a receptor's result for one does not apply to the other. */
 static void name_turn(const struct receptors *all, const struct item *item, struct turn *turn) {
     if (turn->handler->event) {
         snprintf(turn->name, sizeof(turn->name), "%.*s", STR_ARG(item->consumer));
@@ -74,9 +74,9 @@ static void name_turn(const struct receptors *all, const struct item *item, stru
         snprintf(turn->name, sizeof(turn->name), "%s", turn->handler->name);
 }
 
-/* Whether a receptor has ended, as far as the store knows. What was noted before the message was put belongs
- * to an earlier message with its id; a redriven message (attempt 1) gives everything unfinished a new round.
- */
+/* Whether a receptor has ended, as far as the store knows. Results recorded before the message was put belong
+ * to an earlier message with the same id; a redriven message (attempt 1) gives everything unfinished another
+ * round. */
 static void recall(struct turn *turn, const struct item *item, const struct receptor_row *rows,
                    size_t count) {
     turn->attempt = 1;
@@ -140,8 +140,8 @@ static void turn_begin(struct turn *turn, const struct item *item) {
         turn_main(turn);
 }
 
-/* Passes on that the result no longer counts, and tells functions when their time is over: they cannot be
- * ended otherwise. */
+/* Tells running receptors that their result no longer counts, and functions that their time is over;
+ * functions cannot be ended in any other way. */
 static void turns_tell(struct turn *turns, size_t count, const stop_flag *cancel) {
     enum stop_reason over = stop_read(cancel);
     for (size_t i = 0; i < count; i++) {
@@ -181,14 +181,14 @@ static void party_close(struct party *party) {
     pthread_mutex_destroy(&party->lock);
 }
 
-/* A failure of the last attempt is one for good. */
+/* A failure of the last attempt is final. */
 static bool turn_ends(const struct turn *turn) {
     int limit = turn->handler->max_attempts;
     return turn->verdict.outcome == HANDLED_PERMANENT ||
            (turn->verdict.outcome == HANDLED_RETRY && limit > 0 && turn->attempt >= limit);
 }
 
-/* Completed; failed and to be tried again (the message is still stored for it); failed for good. */
+/* Completed; failed and to be retried (the message is still stored); failed for good. */
 static size_t make_reports(const struct item *item, struct turn *turns, size_t count,
                            struct receptor_report *reports) {
     size_t made = 0;
@@ -210,7 +210,7 @@ static size_t make_reports(const struct item *item, struct turn *turns, size_t c
     return made;
 }
 
-/* When it cannot be noted, what was done may be done again: at least once. */
+/* If it cannot be recorded, the receptor may run again: at least once. */
 static void note(struct receptors *all, const struct item *item, struct turn *turns, size_t count) {
     struct receptor_report reports[HANDLER_RECEPTORS_MAX];
     size_t made = make_reports(item, turns, count, reports);
@@ -297,7 +297,8 @@ static void run_turns(struct receptors *all, const struct handler_batch *batch, 
     free(turns);
 }
 
-/* The handler of an event sees the event's stream; the message itself has none, for it waits for nothing. */
+/* The handler of an event sees the event's stream; the message itself has none, because it waits for no
+ * other. */
 static void run_event(struct receptors *all, const struct handler_batch *batch, const struct item *item,
                       const struct handler *const *found, struct handler_verdict *verdict) {
     struct item seen = *item;
@@ -308,7 +309,7 @@ static void run_event(struct receptors *all, const struct handler_batch *batch, 
     arena_free(arena);
 }
 
-/* An endpoint that is the only handler of its messages needs no notes: the message's own say it all. */
+/* An endpoint that is the only handler of its messages needs no records of its own: the message's suffice. */
 static void run_alone(struct receptors *all, const struct handler_batch *batch, const struct item *item,
                       const struct handler *handler, struct handler_verdict *verdict) {
     struct receptor_call call = {.handler = handler,

@@ -1,4 +1,4 @@
-/* Receptors: several handlers of one inbox message, each run, noted and retried on its own. */
+/* Receptors: several handlers of one inbox message, each run, recorded and retried independently. */
 #ifndef WORK_RECEPTORS_RECEPTORS_H
 #define WORK_RECEPTORS_RECEPTORS_H
 
@@ -8,14 +8,14 @@
 
 struct receptors;
 
-/* Takes over the receptors and endpoints of the table, which must outlive it; *receptors stays NULL when
- * there are none. Texts of the store's config are borrowed. */
+/* Handles the receptors and endpoints of the table, which must outlive it; *receptors stays NULL when there
+ * are none. Texts of the store's config are borrowed. */
 PAWL_MUSTCHECK pawl_status receptors_create(const struct store_config *store, pawl_str service,
                                             struct handler_table *table, struct receptors **receptors,
                                             pawl_error *err);
 void receptors_free(struct receptors *receptors); /* takes NULL */
 
-/* Who starts their programs. */
+/* The keeper that starts their programs. */
 struct launcher *receptors_launcher(struct receptors *receptors);
 
 #endif

@@ -1,4 +1,4 @@
-/* Whether the run that a document describes could work. */
+/* Checking before a run starts whether it could work. */
 #include "work/run/check.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "domain/schema/schema.h"
 #include "work/pipeline/job.h"
 
-/* One call of a tool while its templates are walked. */
+/* A tool call whose templates are being walked. */
 struct walker {
     const struct run_check *in;
     const struct tree *params;
@@ -55,7 +55,7 @@ static pawl_status visit(void *self, const struct template_use *use, pawl_error 
     return status == PAWL_OK ? template_fits(use, value, "in the parameters", err) : status;
 }
 
-/* Arguments that are known now: those of no partition, or of each. */
+/* Arguments that are already known: independent of partitions, or for each of them. */
 static pawl_status check_arguments(const struct walker *walker, const struct run_call *call,
                                    const struct schema *schema, pawl_error *err) {
     bool each = (walker->roots & TEMPLATE_ITEM) != 0;
@@ -96,14 +96,14 @@ static pawl_status check_call(const struct run_check *in, const struct tree *par
     return status;
 }
 
-/* The one that selects the pages; the store looks for the one that stores them. */
+/* The statement that selects the pages; the store checks the one that stores them. */
 static pawl_status check_statement(const struct run_check *in, struct arena *arena, pawl_error *err) {
     struct run_targets found = {0};
     if (in->store == NULL || str_absent(in->doc->fetch_sql))
         return PAWL_OK;
     pawl_status status = in->store->ops->runs->targets(in->store, arena, &found, err);
     if (status == PAWL_CONFLICT)
-        return PAWL_OK; /* who may only start runs may not look */
+        return PAWL_OK; /* a caller that may only start runs cannot read statements */
     for (size_t i = 0; status == PAWL_OK && i < found.count; i++) {
         if (str_equal(found.targets[i].name, in->doc->fetch_sql))
             return PAWL_OK;

@@ -1,4 +1,4 @@
-/* Jobs around the pages of a run. */
+/* The jobs that plan and consolidate a run. */
 #include "work/run/consolidate_job.h"
 
 #include "base/error.h"
@@ -12,7 +12,7 @@
 
 struct work {
     const struct pipeline_run_in *in; /* own */
-    struct pipeline_run_in own;       /* as it was given, with the agent that the run may have */
+    struct pipeline_run_in own;       /* a copy of the job, with the run's agent if it has one */
     struct arena *arena;
     struct job_result_in *result;
     const struct tree *payload; /* of the job */
@@ -59,7 +59,7 @@ static pawl_status keep_output(struct work *work, const struct tree *output, paw
     return status;
 }
 
-/* The run as it is stored: its document and parameters. */
+/* Loads the run's document and parameters. */
 static pawl_status read_run(struct work *work, pawl_error *err) {
     struct store *store = NULL;
     struct run_list runs = {0};
@@ -91,7 +91,7 @@ static pawl_status read_run(struct work *work, pawl_error *err) {
     return status == PAWL_OK ? pipeline_job_env(work->in->world, work->arena, &work->env, err) : status;
 }
 
-/* That the agent may have the tools of a document used: this consolidation's, or a planned run's. */
+/* Checks that the agent may use the tools of a document: this consolidation's, or a planned run's. */
 static pawl_status may(struct work *work, const struct run_doc *doc, pawl_error *err) {
     struct needs needs = authority_needs(work->in, work->arena);
     if (str_absent(work->in->agent))
@@ -100,7 +100,7 @@ static pawl_status may(struct work *work, const struct run_doc *doc, pawl_error 
     return status == PAWL_OK ? authority_check(work->in, &needs, err) : status;
 }
 
-/* An object with one more member, which takes the place of one that has its name. */
+/* The object with one member added or replaced. */
 static pawl_status add_member(struct arena *arena, const struct tree *object, const char *name,
                               const struct tree *value, const struct tree **out, pawl_error *err) {
     const struct tree **members = arena_array(arena, object->count + 1, sizeof(struct tree *));
@@ -154,8 +154,7 @@ static pawl_status by_tool(struct work *work, pawl_error *err) {
     return keep_output(work, answer.output, err);
 }
 
-/* The same job, as a pipeline has it: its steps are recorded under the job's id, so it goes on where it was.
- */
+/* The job as a pipeline job: its steps are recorded under the job's id, so it continues where it stopped. */
 static void by_pipeline(struct work *work) {
     struct job job = *work->in->job;
     struct pipeline_run_in in = *work->in;
@@ -184,7 +183,7 @@ static void by_pipeline(struct work *work) {
     job.agent = in.agent;
     in.job = &job;
     struct arena *mine = work->arena;
-    pipeline_run(&in, work->result); /* its result has an arena of its own */
+    pipeline_run(&in, work->result); /* its result has its own arena */
     arena_free(mine);
     work->arena = NULL;
 }
@@ -213,7 +212,7 @@ static pawl_status plan(struct work *work, const struct run_doc *doc, const stru
     return run_plan_call(&ask, work->arena, parts, err);
 }
 
-/* The key makes it once, however often the job is tried. */
+/* The key ensures that it is started once, however often the job is retried. */
 static pawl_status by_run(struct work *work, pawl_error *err) {
     struct run_doc doc = {0};
     struct run_parts parts = {0};

@@ -1,4 +1,4 @@
-/* Jobs around the pages of a run: the one that plans it, and the one that consolidates it. */
+/* The jobs that plan and consolidate a run. */
 #ifndef WORK_RUN_CONSOLIDATE_JOB_H
 #define WORK_RUN_CONSOLIDATE_JOB_H
 

@@ -1,11 +1,11 @@
-/* How fast the sources of runs are asked by this worker. */
+/* This worker's rate limits for the sources of runs. */
 #include "work/run/paces.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
 enum {
-    RUNS_KEPT = 256, /* more at once: the one that was idle longest is forgotten, and starts at full speed */
+    RUNS_KEPT = 256, /* with more at once, the one idle longest is forgotten, and restarts at full speed */
     FULL_WAIT_MS = 200
 };
 
@@ -44,7 +44,7 @@ static struct pace *find(struct run_paces *paces, int64_t run) {
     return NULL;
 }
 
-/* A place for a run that is not known yet; NULL: all are busy. */
+/* An entry for a new run; NULL: all are busy. */
 static struct pace *take(struct run_paces *paces) {
     struct pace *oldest = NULL;
     for (size_t i = 0; i < RUNS_KEPT; i++) {
@@ -74,8 +74,8 @@ int64_t run_paces_ask(struct run_paces *paces, int64_t run, const struct run_rat
     return wait_ms;
 }
 
-/* The same share of the limits for everybody: a rate is stretched over a longer time, so that it stays exact.
- */
+/* The same share of the limits for every worker: a rate is stretched over a longer time, so that it stays
+ * exact. */
 static void say(const struct pace *pace, int64_t now_ms, struct run_pace *out) {
     const struct run_rate *rate = &pace->rate;
     *out = (struct run_pace){.run = pace->run, .concurrency = run_rate_concurrency(rate), .rate = -1};

@@ -1,4 +1,4 @@
-/* How fast the sources of runs are asked by this worker, and what other workers are told of it. */
+/* This worker's rate limits for the sources of runs, and sharing them with the fleet. */
 #ifndef WORK_RUN_PACES_H
 #define WORK_RUN_PACES_H
 

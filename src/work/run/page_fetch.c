@@ -1,4 +1,4 @@
-/* Fetching a page: what a tool is told, and what its answer means. */
+/* Fetching a page: the arguments for the tool or statement, and reading its answer. */
 #include "base/error.h"
 #include "base/json/json.h"
 #include "base/str.h"
@@ -7,9 +7,9 @@
 #include "work/pipeline/job.h"
 #include "work/run/page_job.h"
 
-enum { MARGIN_MS = 500 /* of the page's deadline: for what comes after the fetching */ };
+enum { MARGIN_MS = 500 /* part of the page's deadline, reserved for storing the page */ };
 
-/* Everything that is known of the page, as a tool without `with` is told it, and as ${run.…} has it. */
+/* Everything known about the page: the arguments of a tool without `with`, and the members of ${run.…}. */
 static pawl_status describe(const struct page_fetch *in, struct arena *arena, bool whole,
                             const struct tree **out, pawl_error *err) {
     const struct page *page = in->page;
@@ -120,7 +120,7 @@ static pawl_status page_of_rows(const struct page_fetch *in, const struct stored
     return status;
 }
 
-/* A statement goes on after the last key it gave, and ends with a page that is not full. */
+/* A statement continues after the last key it returned, and ends with a page that is not full. */
 static pawl_status by_sql(const struct page_fetch *in, struct arena *arena, struct run_page *out,
                           pawl_error *err) {
     const struct tree *about = NULL;

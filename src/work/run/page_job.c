@@ -1,4 +1,4 @@
-/* A job that is a page of a run. */
+/* Running a page job: waiting for its turn, fetching the page, storing it. */
 #include "work/run/page_job.h"
 
 #include <time.h>
@@ -12,17 +12,17 @@
 #include "work/run/paces.h"
 
 enum {
-    STORE_TRIES = 6,    /* of the commit, before the page is left to its lease */
+    STORE_TRIES = 6,    /* tries of the commit, before the page is left to its lease */
     STORE_WAIT_MS = 50, /* doubled each time */
-    SLOT_WAIT_MS = 250, /* so long a page waits for its turn inside its slot; longer, it is put back */
-    AGAIN_MS = 1000,    /* a store that does not answer: the page is given back for so long */
+    SLOT_WAIT_MS = 250, /* how long a page waits for its turn in its slot; after that it is put back */
+    AGAIN_MS = 1000,    /* how long a page is put back if the store does not answer */
     THROTTLED_MS_MIN = 100
 };
 
-/* One page on its way. */
+/* One page in progress. */
 struct work {
     const struct pipeline_run_in *in; /* own */
-    struct pipeline_run_in own;       /* as it was given, with the agent that the run may have */
+    struct pipeline_run_in own;       /* a copy of the job, with the run's agent if it has one */
     struct arena *arena;              /* lives as long as the result */
     struct job_result_in *result;
     struct page_ref ref;
@@ -45,7 +45,7 @@ static bool is_permanent(pawl_status status) {
     return status == PAWL_INVALID || status == PAWL_NOT_FOUND || status == PAWL_CONFLICT;
 }
 
-/* What a transient status makes of the page. */
+/* The result of the page after a transient error. */
 static void fail(struct work *work, pawl_status status, const pawl_error *err) {
     if (status == PAWL_STALE)
         end(work, JOB_END_CANCELLED, -1, "cancelled");
@@ -82,7 +82,7 @@ static pawl_status read_ref(struct work *work, pawl_error *err) {
     return status;
 }
 
-/* A page that came twice, or out of order. */
+/* A page that arrived twice, or out of order. */
 static void log_skipped(const struct work *work, enum page_skip skip, int64_t next_offset) {
     static const char *const reasons[] = {"",
                                           "offset mismatch, skipping duplicate",
@@ -98,7 +98,7 @@ static void log_skipped(const struct work *work, enum page_skip skip, int64_t ne
               (long long)next_offset, reasons[skip <= PAGE_UNKNOWN ? skip : 0]);
 }
 
-/* That the agent may have the page fetched and stored as the document says. */
+/* Checks that the agent may fetch and store the page as the document says. */
 static pawl_status may(const struct work *work, pawl_error *err) {
     struct needs needs = authority_needs(work->in, work->arena);
     if (str_absent(work->in->agent))
@@ -156,7 +156,7 @@ static bool wait_turn(struct work *work) {
     }
 }
 
-/* The rest of the fleet slows down with us. */
+/* Makes the rest of the fleet slow down too. */
 static void tell_pace(const struct work *work, const struct run_pace *pace) {
     struct store *store = NULL;
     enum store_answer answer = ANSWER_APPLIED;
@@ -212,7 +212,7 @@ static void log_commit(const struct work *work, const struct page_result *done, 
               STR_ARG(done->error));
 }
 
-/* Items, progress, the next page and the end of the job: one transaction. Saying it twice is harmless: the
+/* Items, progress, the next page and the end of the job: one transaction. Repeating it is harmless: the
  * second answer is duplicate. */
 static void commit(struct work *work, const struct run_page *page, int64_t fetch_ms) {
     struct run_item *items = arena_array(work->arena, page->count + 1, sizeof(*items));

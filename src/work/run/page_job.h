@@ -1,4 +1,4 @@
-/* A job that is a page of a run: fetched by a tool or a statement, stored with its progress in one
+/* Running a page job: the page is fetched by a tool or a statement, and stored with its progress in one
  * transaction. */
 #ifndef WORK_RUN_PAGE_JOB_H
 #define WORK_RUN_PAGE_JOB_H
@@ -6,10 +6,10 @@
 #include "domain/run/doc.h"
 #include "work/pipeline/run.h"
 
-/* Runs it. JOB_END_SETTLED: the store knows its end already. result->owner as pipeline_run. */
+/* Runs it. JOB_END_SETTLED: its end is already in the store. result->owner as in pipeline_run. */
 void page_job_run(const struct pipeline_run_in *in, struct job_result_in *result);
 
-/* Which page of which run the job is; instance is left nil. PAWL_INVALID: it is none. */
+/* Which page of which run the job is; instance is left nil. PAWL_INVALID: it is not a page. */
 PAWL_MUSTCHECK pawl_status page_job_ref(const struct job *job, struct arena *arena, struct page_ref *ref,
                                         pawl_error *err);
 

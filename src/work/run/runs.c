@@ -1,4 +1,4 @@
-/* Runs, as the public API has them. */
+/* Starting, showing and changing runs: functions of the public API. */
 #include <stdio.h>
 
 #include "base/error.h"
@@ -33,7 +33,7 @@ pawl_status pawl_run_start(pawl_store *store, const pawl_run_config *config, paw
 
 static void fill_status(const struct run_row *run, int64_t now_ms, pawl_run_status *out) {
     struct run_gauge_in in = {.parts = run->partitions,
-                              /* One that ended is as far as it got, not at its end. */
+                              /* An ended run shows how far it got, not 100 %. */
                               .parts_ended = run->done + (run->ended_ms > 0 ? 0 : run->failed),
                               .items = run->items,
                               .items_total = run->total,

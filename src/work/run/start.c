@@ -1,4 +1,4 @@
-/* Starting the run that a document describes. */
+/* Starting a run from its document, or enqueueing the job that plans it. */
 #include "work/run/start.h"
 
 #include "base/error.h"
@@ -22,7 +22,7 @@ static pawl_status write_tree(struct arena *arena, const struct tree *tree, pawl
     return status;
 }
 
-/* The key that was asked for, or a new one. */
+/* The requested key, or a new one. */
 static pawl_status choose_key(const struct run_begin *in, struct arena *arena, pawl_str *key,
                               pawl_error *err) {
     pawl_uuid fresh = uuid_nil();
@@ -115,7 +115,7 @@ static pawl_status start(struct store *store, const struct run_begin *in, const 
     return PAWL_OK;
 }
 
-/* {"document": …, "params": …, "key": …}: what the planning job needs to begin where we stop. */
+/* {"document": …, "params": …, "key": …}: the payload of the planning job. */
 static pawl_status enqueue_plan(struct store *store, const struct run_begin *in, struct arena *arena,
                                 struct run_begun *out, pawl_error *err) {
     struct buf payload;
@@ -177,7 +177,7 @@ pawl_status run_begin(struct store *store, const struct run_begin *in, struct ar
     return status;
 }
 
-/* The list itself, or under "partitions", also inside what an MCP tool answers. */
+/* The list itself, or the member "partitions", also inside the answer of an MCP tool. */
 static const struct tree *list_of(const struct tree *output) {
     const struct tree *structured = tree_get_cstr(output, "structured");
     if (output == NULL || output->kind == TREE_ARRAY)

@@ -1,4 +1,4 @@
-/* Starting the run that a document describes. */
+/* Starting a run from its document, or enqueueing the job that plans it. */
 #ifndef WORK_RUN_START_H
 #define WORK_RUN_START_H
 
@@ -14,19 +14,19 @@ struct run_begin {
     const struct run_doc *doc;
     const struct run_parts *parts; /* NULL = as the document says; required when a tool plans */
     const struct tree *params;     /* an object instead of the document's; NULL = the document's */
-    pawl_str key;                  /* instead of the document's; absent = the document's, or a fresh one */
+    pawl_str key;                  /* instead of the document's; absent = the document's, or a new one */
     pawl_str wait_key, traceparent;
-    pawl_str agent;      /* under whose scopes it works; absent: no agent's, or the parent's */
+    pawl_str agent;      /* the agent it runs as; absent: none, or the parent's */
     int64_t parent;      /* 0 = none */
-    struct tools *tools; /* to check it against; NULL = they are not known here, or it was done */
+    struct tools *tools; /* to check it against; NULL = unknown here, or already checked */
     struct tool_wait wait;
 };
 
 struct run_begun {
-    bool again;       /* a run of this key was there: nothing was written */
-    int64_t run;      /* 0 = not yet: it begins when plan_job has asked the tool */
+    bool again;       /* a run with this key exists: nothing was written */
+    int64_t run;      /* 0 = not yet: it starts when plan_job has called the tool */
     int64_t plan_job; /* 0 = none */
-    pawl_str key;     /* under which it is found */
+    pawl_str key;     /* the key to find it by */
 };
 
 /* Checks it (work/run_check.h) and starts it, or enqueues the job that plans it first. Texts in the arena.
