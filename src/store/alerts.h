@@ -1,5 +1,5 @@
-/* The alerts interface of the seam: rules, whose turn it is to evaluate them, what changed, and what has to
- * be delivered (docs/alerts.md). */
+/* The alerts interface of the stores: rules, turns to evaluate them, their history, and deliveries
+ * (docs/alerts.md). */
 #ifndef STORE_ALERTS_H
 #define STORE_ALERTS_H
 
@@ -27,16 +27,16 @@ struct alert_silence {
     pawl_str reason, actor;
 };
 
-/* The turn to evaluate: given once per interval, by the store's clock, to the first caller. */
+/* The turn to evaluate: granted once per interval, by the store's clock, to the first caller. */
 struct alert_turn {
-    bool taken;    /* by the caller; else it is not due before next_ms */
+    bool taken;    /* by the caller; otherwise it is not due before next_ms */
     int64_t token; /* of the turn; a later turn makes it stale */
     int64_t now_ms, next_ms;
     pawl_str window; /* what the last evaluation left */
     struct alert_rows rules;
 };
 
-/* What became of one rule. */
+/* The result for one rule. */
 struct alert_verdict {
     pawl_str rule;
     int64_t version; /* that was evaluated */
@@ -84,7 +84,7 @@ struct alert_changes {
     size_t count;
 };
 
-/* A delivery that the caller has for the time of its lease. */
+/* A delivery that is leased to the caller. */
 struct alert_notice {
     int64_t number, token;
     int attempt;    /* this one included */
@@ -117,7 +117,7 @@ PAWL_MUSTCHECK pawl_status check_alert_news(const struct alert_news *in, pawl_er
 PAWL_MUSTCHECK pawl_status check_alert_take(pawl_str target, int64_t lease_ms, int limit, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_alert_notice_end(const struct alert_notice_end *in, pawl_error *err);
 
-/* The messages of the news as a put into the outbox. */
+/* The outbox messages of the notifications. */
 struct messages_put alert_put(const struct alert_news *in);
 
 #endif

@@ -1,4 +1,4 @@
-/* Running a perspective on a batch: all together, else stream by stream, else event by event. */
+/* Applying a perspective to a batch: all together, otherwise stream by stream, otherwise event by event. */
 #include "store/apply.h"
 
 #include <inttypes.h>
@@ -11,13 +11,13 @@
 #include "base/uuid.h"
 #include "domain/workstatus.h"
 
-/* These say nothing about the events: the batch is tried again later as it is. */
+/* These errors say nothing about the events: the batch is retried later. */
 static bool is_transient(pawl_status status) {
     return status == PAWL_BUSY || status == PAWL_UNAVAILABLE || status == PAWL_UNKNOWN ||
            status == PAWL_STALE || status == PAWL_NO_MEMORY;
 }
 
-/* One try between marks. *failed: it was undone, *fault says why. */
+/* One try between savepoints. *failed: it was undone, and *fault says why. */
 static pawl_status try_events(const struct apply_job *job, const struct stored_event *events, size_t count,
                               bool *failed, pawl_error *fault) {
     struct perspective_call call = job->call;
@@ -61,7 +61,7 @@ static pawl_status run_one_by_one(const struct apply_job *job, const struct stor
         cut->version = event->version;
         cut->events++;
     }
-    cut->version = cut->through_version; /* only together they failed: no reason to stop */
+    cut->version = cut->through_version; /* they failed only together: no reason to stop */
     return PAWL_OK;
 }
 
@@ -138,7 +138,7 @@ enum store_answer checkpoint_answer(const struct checkpoint_found *found,
                : report->version > found->head                   ? ANSWER_CONFLICT
                : same && report->status == CHECKPOINT_PROCESSING ? ANSWER_DUPLICATE
                                                                  : ANSWER_APPLIED;
-    /* What was completed is stored as pending when more had come. */
+    /* A completed checkpoint is stored as pending if there are newer events. */
     bool stored = report->status == found->status ||
                   (report->status == CHECKPOINT_COMPLETED && found->status == CHECKPOINT_PENDING &&
                    found->head > found->version);

@@ -1,4 +1,4 @@
-/* What every store does alike for receptors on events: the input is checked, an event becomes a message. */
+/* Receptors on events, shared by the stores: checking input, turning an event into a message. */
 #include "store/event_receptors.h"
 
 #include <string.h>
@@ -75,8 +75,8 @@ bool receptor_of_consumer(pawl_str consumer, pawl_str *name) {
     return true;
 }
 
-/* The event's time, then a hash of event and receptor: the same every time, another for each receptor, and
- * near its neighbours in an index. Marked as version 8 (made by rules of one's own). */
+/* The event's time, then a hash of event and receptor: always the same, different for each receptor, and
+ * close to its neighbours in an index. Marked as version 8 (custom). */
 static pawl_status message_id(pawl_uuid event, pawl_str name, struct arena *arena, pawl_uuid *id,
                               pawl_error *err) {
     char text[UUID_TEXT_BYTES];
@@ -94,8 +94,8 @@ static pawl_status message_id(pawl_uuid event, pawl_str name, struct arena *aren
     return PAWL_OK;
 }
 
-/* Where the event is in its stream and what it carries besides its payload. Metadata that would not fit is
- * left out: it can be read from the event. */
+/* The event's stream, version and metadata. Metadata that would not fit is left out: it can be read from the
+ * event. */
 static pawl_status headers_of(const struct stored_event *event, struct arena *arena, pawl_str *headers,
                               pawl_error *err) {
     struct buf buf;

@@ -1,5 +1,4 @@
-/* Receptors on events: for each event of some types, one inbox message that is theirs alone (docs/events.md).
- */
+/* Receptors on events: each gets its own inbox message for each event of its types (docs/events.md). */
 #ifndef STORE_EVENT_RECEPTORS_H
 #define STORE_EVENT_RECEPTORS_H
 
@@ -8,22 +7,22 @@
 
 struct stored_event;
 
-/* In front of a receptor's name: its consumer, its topic, and the name it is noted under. */
+/* The prefix of a receptor's consumer, its topic, and the name its results are recorded under. */
 #define EVENT_RECEPTOR_PREFIX "event:"
 
 struct receptor_new {
     pawl_str name; /* letters, digits, _ - . ; 1 … PAWL_RECEPTOR_NAME_BYTES_MAX */
     const struct event_pattern *patterns;
     size_t pattern_count; /* 1 … PAWL_PATTERNS_MAX */
-    bool from_start;      /* a new one: also every event that is there; else those from now on */
-    bool replace;         /* one that is there: these patterns from its position on */
+    bool from_start;      /* for a new one: include existing events; otherwise only new ones */
+    bool replace;         /* for an existing one: replace its patterns, from its position on */
 };
 
 struct event_receptor {
     pawl_str name;
     struct event_pattern *patterns;
     size_t pattern_count;
-    int64_t position; /* every event up to here was looked at */
+    int64_t position; /* every event up to here was examined */
     int64_t fed;      /* messages that were put for it */
     int64_t registered_ms;
 };
@@ -35,7 +34,7 @@ struct event_receptors {
 };
 
 struct receptors_feed {
-    const pawl_str *names; /* those that the caller runs */
+    const pawl_str *names; /* those that the caller handles */
     size_t count;          /* 1 … PAWL_RECEPTORS_MAX */
     int limit;             /* events per receptor, 1 … PAWL_LIST_MAX */
 };
@@ -44,7 +43,7 @@ struct feed_result {
     size_t known;   /* of the names, how many are registered */
     int64_t events; /* looked at */
     int64_t fed;    /* messages put */
-    bool more;      /* a receptor had its limit: call again */
+    bool more;      /* a receptor reached its limit: call again */
 };
 
 /* Input checks shared by all stores. */
@@ -59,8 +58,8 @@ PAWL_MUSTCHECK pawl_status receptor_consumer(struct arena *arena, pawl_str name,
 /* Whether a message of this consumer carries an event, and for which receptor. */
 bool receptor_of_consumer(pawl_str consumer, pawl_str *name);
 
-/* The message that a receptor gets for an event; what is made is in the arena, the rest is the event's. Its
- * id is that of pawl.receptor_message_id in SQL. */
+/* The message that a receptor gets for an event; new texts are in the arena, the rest is the event's. Its id
+ * is that of pawl.receptor_message_id in SQL. */
 PAWL_MUSTCHECK pawl_status receptor_message(struct arena *arena, const struct stored_event *event,
                                             pawl_str name, struct message_new *message, pawl_error *err);
 

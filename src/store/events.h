@@ -1,4 +1,4 @@
-/* The events interface of the seam: the event store and its perspectives (docs/events.md). */
+/* The events interface of the stores: events, perspectives, checkpoints and receptors (docs/events.md). */
 #ifndef STORE_EVENTS_H
 #define STORE_EVENTS_H
 
@@ -11,10 +11,10 @@ struct store;
 
 /* ---- Events */
 
-/* What events_append.expected may be besides a version. */
+/* Special values of events_append.expected. */
 enum { EXPECT_ANY = -1, EXPECT_NONE = 0 };
 
-/* One event as it is appended. ptr NULL = absent, where absence is allowed. */
+/* One event to append. ptr NULL = absent, where that is allowed. */
 struct event_new {
     pawl_uuid id;             /* nil: a UUIDv7 is drawn and written to append_result.ids */
     pawl_str type;            /* required */
@@ -39,20 +39,20 @@ struct append_result {
     enum store_answer answer; /* APPLIED; DUPLICATE: the same call has happened; CONFLICT: nothing written */
     int64_t version;          /* of the last event of the call; CONFLICT: the stream's actual one */
     int64_t first_version;    /* of the first event; 0 when CONFLICT */
-    bool id_known;  /* CONFLICT: an id is known with other content, elsewhere, or without the others */
+    bool id_known;  /* CONFLICT: an id is known with different content, elsewhere, or without the others */
     pawl_uuid *ids; /* count of the call */
 };
 
 struct stored_event {
     pawl_str stream;
     int64_t version;
-    int64_t position; /* reading everything only; else 0 */
+    int64_t position; /* only when reading all streams; otherwise 0 */
     pawl_uuid id;
     pawl_str type, payload, metadata;
     pawl_uuid correlation_id, causation_id;
     pawl_str traceparent;
     int64_t appended_ms;
-    bool replay; /* the perspective was rebuilt or registered later: leave side effects out */
+    bool replay; /* the perspective was rebuilt or registered later: skip side effects */
 };
 
 struct event_list {
@@ -61,7 +61,7 @@ struct event_list {
     int64_t head; /* the stream's version, or the last position given; 0 = none */
 };
 
-/* Stream absent: everything, by position. Limits are combined with AND. */
+/* Stream absent: all streams, by position. Limits are combined with AND. */
 struct events_query {
     pawl_str stream;
     int64_t from; /* the first version or position wanted, inclusive; 0 = the first (backward: the last) */
@@ -80,7 +80,8 @@ struct stamp_result {
 
 enum perspective_run { RUN_SQL = 1, RUN_FUNCTION, RUN_COMMAND, RUN_HTTP };
 
-/* LIVE: what readers use. FILLING: a newer version beside it. RETIRED, REMOVED: no longer fed. */
+/* LIVE: used by readers. FILLING: a newer version that is catching up. RETIRED, REMOVED: no longer updated.
+ */
 enum perspective_state {
     PERSPECTIVE_LIVE = 1,
     PERSPECTIVE_FILLING,
@@ -105,7 +106,7 @@ struct perspective_new {
 struct perspective_registered {
     enum store_answer answer; /* APPLIED, DUPLICATE (the same again), CONFLICT (the version is another one) */
     enum perspective_state state;
-    bool backfilled; /* false: perspective_backfill until it says done */
+    bool backfilled; /* false: call perspective_backfill until it is done */
 };
 
 enum perspective_action { PERSPECTIVE_PAUSE = 1, PERSPECTIVE_RESUME, PERSPECTIVE_REMOVE };
@@ -113,20 +114,20 @@ enum perspective_action { PERSPECTIVE_PAUSE = 1, PERSPECTIVE_RESUME, PERSPECTIVE
 struct perspective_switch {
     pawl_str name;
     int version;         /* becomes LIVE; the live one is RETIRED */
-    int64_t wait_ms;     /* how long the store may hold appends back until all is applied; 0 = look once */
+    int64_t wait_ms;     /* how long the store may block appends until all is applied; 0 = check once */
     pawl_str digest_old; /* SQL that gives one text each; absent = do not compare */
     pawl_str digest_new;
 };
 
 struct switch_result {
-    enum store_answer answer; /* APPLIED; DUPLICATE: it is live; CONFLICT: behind, or the digests differ */
+    enum store_answer answer; /* APPLIED; DUPLICATE: it is live; CONFLICT: it lags, or the digests differ */
     int64_t behind;           /* streams in which the new version has not applied everything */
     pawl_str digest_old, digest_new;
 };
 
 enum reset_mode {
-    RESET_FAILED = 1, /* failed ones are tried again at once: no error, no attempts, same version */
-    RESET_REBUILD     /* from the first event again, after `clear`; what is being applied becomes stale */
+    RESET_FAILED = 1, /* retry failed ones at once: error and attempts are cleared, same version */
+    RESET_REBUILD     /* start over from the first event, after `clear`; work in progress becomes stale */
 };
 
 struct perspective_reset {
@@ -148,22 +149,22 @@ struct perspective_row {
     int batch, max_attempts;
     enum dead_policy policy;
     int64_t registered_ms;
-    int64_t checkpoints, pending, processing, completed, failed; /* failed: stopped ones included */
-    int64_t stopped;          /* failed and out of attempts: wait for a person */
+    int64_t checkpoints, pending, processing, completed, failed; /* failed: including stopped ones */
+    int64_t stopped;          /* failed and out of attempts: a person is needed */
     int64_t matched, applied; /* events: of its types, and up to its checkpoints */
-    int64_t lag_events;       /* matched - applied; 0 when it is no longer fed */
+    int64_t lag_events;       /* matched - applied; 0 if it is no longer updated */
     int64_t lag_ms;           /* age of the oldest event that is not applied, as far as positions are given */
-    bool lag_whole; /* false: the oldest was not found among those looked at; lag_ms is the most it can be */
+    bool lag_whole;   /* false: the oldest was not among those examined; lag_ms is the most it can be */
     int64_t position; /* everything up to here is known to be applied */
 };
 
-/* How many events a list looks at for each of the perspectives that are fed. */
+/* How many events a list examines for each perspective that is live or filling. */
 static inline int64_t perspective_look(size_t fed) {
     return fed > 0 && fed < PAWL_LAG_LOOK ? PAWL_LAG_LOOK / (int64_t)fed : 1;
 }
 
-/* The lag of a row by the age of the last event that was looked at: where the counts say that nothing is
- * behind, that is the better guess. */
+/* The lag of a row by the age of the last event examined: if the counts say that nothing is missing, that is
+ * the better guess. */
 static inline int64_t perspective_lag_ms(const struct perspective_row *row, int64_t age_ms) {
     return age_ms < 0 || (!row->lag_whole && row->lag_events == 0) ? 0 : age_ms;
 }
@@ -179,11 +180,11 @@ struct checkpoints_claim {
     pawl_uuid instance;
     const pawl_str *streams; /* those of claimed messages; count 0 = whatever is due */
     size_t stream_count;
-    const pawl_str *perspectives; /* keys that the caller can run; others are left for other callers */
+    const pawl_str *perspectives; /* keys that the caller can apply; others are left to other callers */
     size_t perspective_count;
     int max;
     int64_t lease_ms;
-    pawl_uuid request; /* noted with what is granted; nil = none */
+    pawl_uuid request; /* recorded with the grants; nil = none */
 };
 
 struct checkpoints_renew {
@@ -193,14 +194,14 @@ struct checkpoints_renew {
     int64_t lease_ms;
 };
 
-/* The next events for a handler outside of the store. */
+/* The next events for a handler outside the store. */
 struct checkpoint_batch {
     struct event_list list; /* matching, not skipped, in order; may be empty */
-    int64_t through;        /* report this version when they are handled */
+    int64_t through;        /* the version to report when they are handled */
     bool more;              /* there is more after `through` */
 };
 
-/* What a perspective in C gets: the store's own transaction. */
+/* What a perspective in C gets: the store's transaction. */
 struct perspective_call {
     void *connection; /* PGconn or sqlite3, inside the transaction */
     const char *dialect;
@@ -208,7 +209,7 @@ struct perspective_call {
     const struct stored_event *events; /* of one stream, or of several in the order of the call */
     size_t count;
 };
-/* Not PAWL_OK: nothing that it wrote stays. */
+/* Not PAWL_OK: everything it wrote is rolled back. */
 typedef pawl_status (*perspective_fn)(const struct perspective_call *call, void *self, pawl_error *err);
 
 struct perspective_apply {
@@ -236,26 +237,27 @@ struct apply_result {
     size_t count;
 };
 
-/* What is due of one perspective, or behind in named streams: taken, applied and moved in one transaction. */
+/* Claims, applies and moves what is due of one perspective, or lags in the named streams, in one transaction.
+ */
 struct perspective_advance {
     pawl_uuid instance;
     pawl_str perspective;
     const pawl_str *streams; /* those of claimed messages; count 0 = whatever is due */
     size_t stream_count;
-    const pawl_str *mine; /* with streams: keys whose checkpoints the caller runs itself; of others
-                             what was completed and is behind becomes pending */
+    const pawl_str *mine; /* with streams: keys whose checkpoints the caller applies itself; completed
+                             checkpoints of others that lag become pending */
     size_t mine_count;
     int batch;               /* events in this transaction; 0 = the perspective's */
     perspective_fn function; /* NULL: the registered SQL */
     void *self;
-    size_t links_max; /* traceparents of its events that are wanted, at most PAWL_LIST_MAX; 0 = none */
+    size_t links_max; /* how many traceparents of its events to return, at most PAWL_LIST_MAX; 0 = none */
 };
 
 struct advance_result {
     pawl_str *streams;        /* that were taken */
     struct apply_item *items; /* of each; more: it is due at once; never STALE */
     size_t count;
-    pawl_str *busy; /* named streams that another caller has locked: give their messages back with a delay */
+    pawl_str *busy; /* named streams that another caller has locked: release their messages with a delay */
     size_t busy_count;
     pawl_str *links; /* traceparents of events that it was given, each once, in no order */
     size_t link_count;
@@ -277,7 +279,7 @@ struct checkpoint_filter {
 struct checkpoint_view {
     pawl_str stream, perspective, error, fingerprint;
     int64_t version, head, token;
-    enum checkpoint_status status; /* PENDING also when it completed and more has come */
+    enum checkpoint_status status; /* PENDING also if it completed and there are newer events */
     bool stopped;
     int attempts;
     pawl_uuid instance; /* nil unless PROCESSING */
@@ -309,7 +311,7 @@ struct perspective_target {
 struct perspective_reached {
     bool reached;
     int64_t at;  /* the version or the position it has reached */
-    bool failed; /* it will not get there on its own right now: see error */
+    bool failed; /* it has failed and will not get there by itself: see error */
     pawl_str error;
 };
 
@@ -320,7 +322,7 @@ struct snapshot {
     int64_t made_ms;
 };
 
-/* Every slot is filled by every store; rules as for store_core_ops. */
+/* Every store fills every slot; rules as for store_core_ops. */
 struct store_events_ops {
 #define OPERATION(name, ...) pawl_status (*name)(struct store * store, __VA_ARGS__);
 #include "store/operations/events.h"
@@ -333,8 +335,8 @@ PAWL_MUSTCHECK pawl_status check_events_query(const struct events_query *in, paw
 PAWL_MUSTCHECK pawl_status check_perspective(const struct perspective_new *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_key(const char *op, pawl_str key, pawl_error *err); /* name@version */
 PAWL_MUSTCHECK pawl_status check_reset(const struct perspective_reset *in, pawl_error *err);
-/* A rebuild of some streams: PAWL_CONFLICT when `clear` takes no parameter, because it would empty the model
- * of the others too. */
+/* A rebuild of some streams: PAWL_CONFLICT if `clear` takes no parameter, because it would also empty the
+ * model of the others. */
 PAWL_MUSTCHECK pawl_status check_clear(const struct perspective_reset *in, pawl_str clear, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_switch(const struct perspective_switch *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_checkpoints_claim(const struct checkpoints_claim *in, pawl_error *err);
@@ -354,8 +356,8 @@ PAWL_MUSTCHECK pawl_status check_backfill(pawl_str perspective, int streams_max,
 PAWL_MUSTCHECK pawl_status snapshot_missing(pawl_str stream, pawl_str name, pawl_error *err);
 PAWL_MUSTCHECK pawl_status checkpoint_missing(pawl_str stream, pawl_str perspective, pawl_error *err);
 
-/* What an append answers when this many of its ids are known; first: the version of its first event when all
- * of them are this call's, else 0. */
+/* The answer to an append if this many of its ids are known; first: the version of its first event if all of
+ * them are from the same call, otherwise 0. */
 void append_known(const struct events_append *in, size_t count, int64_t first, struct append_result *out);
 /* The error of an append that was answered with CONFLICT. */
 pawl_status append_refused(const char *op, const struct events_append *in, const struct append_result *result,

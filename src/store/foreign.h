@@ -1,5 +1,5 @@
-/* Putting and ending messages and jobs and appending events on the caller's connection, inside the
- * transaction that is open on it. */
+/* Putting and ending messages and jobs, and appending events, inside an open transaction on the caller's
+ * connection. */
 #ifndef STORE_FOREIGN_H
 #define STORE_FOREIGN_H
 

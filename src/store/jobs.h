@@ -1,4 +1,4 @@
-/* The jobs interface of the seam: pooled work and its operations (docs/jobs.md). */
+/* The jobs interface of the stores: pooled work (docs/jobs.md). */
 #ifndef STORE_JOBS_H
 #define STORE_JOBS_H
 
@@ -15,17 +15,17 @@ enum job_state { JOB_READY = 1, JOB_RUNNING, JOB_LATER, JOB_WAITING, JOB_DEAD };
 enum job_flags {
     JOB_AUDIT = 1,  /* every execution leaves a task_run row */
     JOB_EVENTS = 2, /* and an event on the spine */
-    /* Not of job_new: what the store notes when workers die. JOB_RUN is 4. */
-    JOB_LOST = 8,     /* a worker that tells what begins died with it, and it had not been told to begin */
-    JOB_SUSPECT = 16, /* twice: its start is reported first, by renewing it */
-    JOB_BEGUN = 32,   /* it was renewed under its token, so it has begun */
+    /* Not for job_new: set by the store when workers die. JOB_RUN is 4. */
+    JOB_LOST = 8,     /* a worker that reports starts died while holding it, without having started it */
+    JOB_SUSPECT = 16, /* lost twice: its start must be reported first, by renewing it */
+    JOB_BEGUN = 32,   /* it was renewed under its token, so it has started */
     JOB_LOSS_FLAGS = JOB_LOST | JOB_SUSPECT | JOB_BEGUN
 };
 
-/* One job as it is enqueued. ptr NULL = absent. */
+/* One job to enqueue. ptr NULL = absent. */
 struct job_new {
-    pawl_str task;        /* absent: none; a task fills in what is left out here (docs/jobs.md) */
-    pawl_str agent;       /* whose work enqueues it; absent: its task's */
+    pawl_str task;        /* absent: none; a task provides absent members (docs/jobs.md) */
+    pawl_str agent;       /* the agent whose work enqueues it; absent: its task's */
     pawl_str type;        /* names its handler; required without a task */
     pawl_str payload;     /* JSON; absent: the task's parameters, else {} */
     pawl_str queue;       /* absent: "default" */
@@ -37,7 +37,7 @@ struct job_new {
     int flags;            /* enum job_flags */
     int64_t due_ms;       /* absolute; 0 = now + delay_ms */
     int64_t delay_ms;     /* 0 or more */
-    int64_t deadline_ms;  /* absolute; not started or retried from then on; 0 = none */
+    int64_t deadline_ms;  /* absolute; neither started nor retried after this; 0 = none */
     int64_t timeout_ms;   /* of one execution, enforced by the worker; 0 = the worker's own */
 };
 
@@ -60,17 +60,18 @@ struct job {
     int64_t token;          /* 0 unless running */
     int64_t lease_until_ms; /* 0 unless running */
     pawl_str type, queue, payload, task, key, unique_key, traceparent, schedule, progress;
-    pawl_str agent; /* under whose scopes it works, and everything that it makes; absent: none */
+    pawl_str agent; /* the agent it belongs to, as does everything it creates; absent: none */
     int priority;
-    int attempts; /* leases taken that were not given back; the running one included */
+    int attempts; /* leases taken and not given back, including the running one */
     int max_attempts;
     int flags;
     int64_t put_ms, due_ms, deadline_ms, timeout_ms;
     int64_t instant_ms; /* of the schedule that fired it; 0 = none */
-    int64_t cancel_ms;  /* when it was asked to be cancelled; 0 = never */
+    int64_t cancel_ms;  /* when cancellation was requested; 0 = never */
 };
 
-/* A worker with slots renews it right before starting it, so that its death is charged to what began. */
+/* A worker with slots renews it right before starting it, so that a death is charged only to what had
+ * started. */
 static inline bool job_renew_first(const struct job *job) {
     return job->attempts >= job->max_attempts || (job->flags & JOB_SUSPECT) != 0;
 }
@@ -91,12 +92,12 @@ struct jobs_claim {
 enum job_outcome {
     JOB_COMPLETE = 1,
     JOB_FAIL,
-    JOB_SNOOZE,  /* the handler wants it later: the attempt is given back */
-    JOB_RELEASE, /* the worker gives it back unfinished: so is the attempt */
-    JOB_WAIT     /* parked until jobs_wake(wait_key) or delay_ms; the attempt is given back */
+    JOB_SNOOZE,  /* the handler asked for later: the attempt is not counted */
+    JOB_RELEASE, /* the worker gives it back unfinished: the attempt is not counted */
+    JOB_WAIT     /* parked until jobs_wake(wait_key) or delay_ms; the attempt is not counted */
 };
 
-/* What became of an applied item that was not completed. */
+/* The result of an applied item that was not completed. */
 enum job_result { JOB_RESULT_NONE = 0, JOB_RESULT_RETRY, JOB_RESULT_DEAD, JOB_RESULT_CANCELLED };
 
 struct job_ref {
@@ -115,7 +116,7 @@ struct finish_item {
     pawl_str error;                   /* FAIL */
     pawl_str steps;                   /* step timings for the audit, JSON, may be absent */
     pawl_str input_hash, output_hash; /* hex, for the audit, may be absent */
-    pawl_str wait_key, wait_step;     /* WAIT: the signal, and the step that takes its payload */
+    pawl_str wait_key, wait_step;     /* WAIT: the signal, and the step that gets its payload */
 };
 
 /* Reports of many jobs and the next claim, one transaction, one round trip. */
@@ -147,7 +148,7 @@ struct jobs_renew {
 
 struct renew_result {
     enum store_answer *answers; /* applied or stale */
-    bool *cancel;               /* it is to be cancelled: stop, then report it as failed */
+    bool *cancel;               /* cancellation was requested: stop, then report it as failed */
     size_t count;
 };
 
@@ -159,7 +160,7 @@ struct job_answers {
 /* A finished step of a pipeline. */
 enum job_step_state { JOB_STEP_DONE = 1, JOB_STEP_FAILED, JOB_STEP_SKIPPED, JOB_STEP_WAITING };
 
-/* A step that failed or waits may be written again. */
+/* A failed or waiting step may be overwritten. */
 static inline bool job_step_open(enum job_step_state state) {
     return state == JOB_STEP_FAILED || state == JOB_STEP_WAITING;
 }
@@ -176,7 +177,7 @@ struct job_step {
     int64_t duration_ms; /* of the call */
 };
 
-/* The attempt of a step that waits: the job's own do not count while it waits. */
+/* The attempt of a waiting step: the job's own attempts do not count while it waits. */
 enum { JOB_STEP_WAIT_ATTEMPT = 1 };
 
 struct steps_put {
@@ -194,7 +195,7 @@ struct job_steps {
 struct job_wake {
     pawl_str wait_key;
     pawl_str payload; /* JSON; absent: null */
-    int64_t keep_ms;  /* no job waits: keep it this long for one that waits later; 0 = forget it */
+    int64_t keep_ms;  /* if no job is waiting: keep it this long for one that waits later; 0 = drop it */
 };
 
 struct wake_result {
@@ -241,16 +242,15 @@ struct job_rows {
     int64_t next_id; /* after_id of the next page; 0 = that was all */
 };
 
-/* AND; absent or 0 = any. By id; after_id is the keyset cursor. A page is every job that fits with
- * after_id < id <= next_id: it may end early, even empty, because the number of rows it looks at is limited.
- */
+/* AND; absent or 0 = any. By id; after_id is the keyset cursor. A page is every matching job with after_id <
+ * id <= next_id: it may end early, or even be empty, because the number of rows examined is limited. */
 struct job_filter {
     int64_t id;
     int state; /* enum job_state */
     pawl_str queue, task, type, key, fingerprint;
     int64_t after_id;
     int limit;
-    int scan_max; /* about how many rows are looked at; 0 = PAWL_LIST_SCAN */
+    int scan_max; /* about how many rows are examined; 0 = PAWL_LIST_SCAN */
 };
 
 struct job_counts {
@@ -271,7 +271,7 @@ struct job_counts_list {
     int64_t now_ms;
 };
 
-/* What waits at one priority, among the rows that were looked at. */
+/* What is waiting at one priority, among the rows examined. */
 struct job_priority {
     int priority;
     int64_t ready, later; /* later: not due, or waiting for a signal */
@@ -281,7 +281,7 @@ struct job_backlog {
     struct job_priority *priorities; /* the highest first */
     size_t count;
     int64_t overdue; /* running, but the lease has expired; counted up to look_max */
-    bool all;        /* false: look_max ready or later ones were looked at, and there may be more */
+    bool all;        /* false: look_max ready or later ones were examined, and there may be more */
 };
 
 struct job_dead_group {
@@ -296,7 +296,7 @@ struct job_dead_groups {
 
 enum job_why_cause {
     JOB_WHY_RUNNING = 1,
-    JOB_WHY_LEASE_OVER,  /* it comes back at the next sweep */
+    JOB_WHY_LEASE_OVER,  /* the next sweep recovers it */
     JOB_WHY_READY,       /* `ahead` others of its queue come first (counted up to PAWL_LIST_MAX) */
     JOB_WHY_NO_WORKER,   /* ready, but no live instance is registered for jobs */
     JOB_WHY_CONCURRENCY, /* its key runs as many as it may */
@@ -316,7 +316,7 @@ struct job_why {
 struct jobs_maintain_result {
     int64_t runs_removed, claims_removed, fires_removed, signals_removed, refusals_removed, spine_removed,
         tally_folded;
-    int64_t leases_expired; /* jobs that were taken back from dead or late workers */
+    int64_t leases_expired; /* jobs recovered from dead or late workers */
 };
 
 /* As core.h: every slot is filled by every store, one transaction each, results in the arena. */

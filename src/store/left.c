@@ -1,4 +1,4 @@
-/* What is left to do of some kinds, in any table. */
+/* Counting what is left to do, for workers that stop when idle. */
 #include "base/limits.h"
 #include "base/str.h"
 #include "store/store.h"

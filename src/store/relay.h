@@ -1,5 +1,4 @@
-/* The relay interface of the seam: duties of one instance, what comes in from brokers, pauses, and the audit.
- */
+/* The relay interface of the stores: duties, deliveries from brokers, pauses, and the audit of actions. */
 #ifndef STORE_RELAY_H
 #define STORE_RELAY_H
 
@@ -15,7 +14,7 @@ struct duty_take {
 };
 
 struct duty_grant {
-    bool held; /* by the caller; else `instance` has it until lease_until_ms */
+    bool held; /* by the caller; otherwise `instance` has it until lease_until_ms */
     int64_t token;
     pawl_uuid instance;
     int64_t now_ms, lease_until_ms;
@@ -32,14 +31,14 @@ struct duty_rows {
     size_t count;
 };
 
-/* Something that a broker delivered and that cannot be a message of the inbox. */
+/* A delivery from a broker that cannot be an inbox message. */
 struct malformed {
     pawl_str message_id; /* what the broker calls it; may be absent */
     pawl_str detail;     /* why */
-    pawl_str payload;    /* text; what is not text comes as base64 */
+    pawl_str payload;    /* text; other bytes as base64 */
 };
 
-/* What one reader of a subscription hands in, in one transaction. */
+/* What a subscription's reader stores in one transaction. */
 struct messages_receive {
     pawl_str duty;
     pawl_uuid instance;
@@ -55,7 +54,7 @@ struct messages_receive {
 
 enum refused_reason { REFUSED_CONFLICT = 1, REFUSED_MALFORMED };
 
-/* One that was refused and kept: a known id with another payload, or not a CloudEvent. */
+/* A refused delivery: a known id with a different payload, or not a CloudEvent. */
 struct refused_row {
     int64_t number;
     enum refused_reason reason;
@@ -75,7 +74,7 @@ enum pause_scope {
     PAUSE_MESSAGE /* the message with this id is cancelled: its holder ends it, and removes this */
 };
 
-/* Messages of a topic, of a stream or for a handler (by its pattern) wait until it is taken back. */
+/* A pause: messages of a topic, of a stream or for a handler (by its pattern) wait until it is removed. */
 struct pause_row {
     enum pause_scope scope;
     pawl_str name;
@@ -89,7 +88,7 @@ struct pause_rows {
     size_t count;
 };
 
-/* What a person did, kept for review. */
+/* A recorded action of a person. */
 struct audit_row {
     int64_t number; /* out only */
     int64_t at_ms;  /* out only */
@@ -107,7 +106,7 @@ struct store_relay_ops {
 #undef OPERATION
 };
 
-/* Input checks, the same for every store. */
+/* Input checks shared by all stores. */
 PAWL_MUSTCHECK pawl_status check_duty(const struct duty_take *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_receive(const struct messages_receive *in, pawl_error *err);
 /* The error of a message that was cancelled; reason may be absent. At most PAWL_ERROR_BYTES_MAX. */

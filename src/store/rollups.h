@@ -1,4 +1,4 @@
-/* What workers count of their work, summed up in the store. */
+/* Rollups in the store: the sums of what all workers have counted. */
 #ifndef STORE_ROLLUPS_H
 #define STORE_ROLLUPS_H
 
@@ -10,7 +10,7 @@ struct rollup_cells {
     size_t count;
 };
 
-/* Every cell is one there can be, none comes twice, no count and no sum is below 0. */
+/* Every cell is valid, none is repeated, no count or sum is negative. */
 PAWL_MUSTCHECK pawl_status check_rollups(const struct rollup_cell *cells, size_t count, pawl_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Rows described once: what a loop has to know of their members to read, bind and show them. */
+/* Row descriptions: declared once per kind of row, so that loops can read, bind and show its members. */
 #ifndef STORE_ROW_H
 #define STORE_ROW_H
 

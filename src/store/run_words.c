@@ -1,4 +1,4 @@
-/* The jobs, names and sentences of runs. */
+/* Building the jobs, keys and error texts of runs. */
 #include "store/run_words.h"
 
 #include <inttypes.h>
@@ -36,7 +36,7 @@ pawl_status run_key_text(int64_t run, struct arena *arena, pawl_str *out, pawl_e
     return failed ? no_memory(err) : PAWL_OK;
 }
 
-/* Takes what was written into the arena; the buffer is freed. */
+/* Copies the text into the arena and frees the buffer. */
 static pawl_status take(struct buf *buf, struct arena *arena, pawl_str *out, pawl_error *err) {
     pawl_status status = buf_status(buf, "runs", err);
     if (status == PAWL_OK)
@@ -115,7 +115,7 @@ pawl_status run_announce_job(const struct run_row *run, const struct partition_r
     struct buf buf;
     bool failed = false;
     job.type = run->announce;
-    job.flags &= ~JOB_RUN; /* how it ends does not count for the run */
+    job.flags &= ~JOB_RUN; /* its end does not matter for the run */
     job.unique_key = kept(
         arena_printf(arena, "run:%" PRId64 ":%d:done:%d", run->id, part->part, part->generation), &failed);
     if (failed)

@@ -1,20 +1,20 @@
-/* The runs interface of the seam: partitions worked page by page, and a fan-in (docs/runs.md). */
+/* The runs interface of the stores: partitions read page by page, and a fan-in (docs/runs.md). */
 #ifndef STORE_RUNS_H
 #define STORE_RUNS_H
 
 #include "store/jobs.h"
 
-/* Set by the store on the jobs of a run (pages, consolidation), so that their end is the run's business too;
+/* Set by the store on the jobs of a run (pages, consolidation), so that their end also affects the run;
  * enqueue refuses it. */
 #define JOB_RUN 4
 
 enum run_state {
     RUN_IS_RUNNING = 1,
-    RUN_IS_CONSOLIDATING, /* no partition is open; its job is on the way */
+    RUN_IS_CONSOLIDATING, /* no partition is open; its job is in flight */
     RUN_IS_NESTED,        /* consolidated; children are open */
     RUN_IS_IN_REPAIR,     /* policy wait: no partition is open, some failed */
     RUN_IS_COMPLETED,
-    RUN_IS_FAILED, /* ended with a failure; retry and reset open it again */
+    RUN_IS_FAILED, /* ended with a failure; retry and reset reopen it */
     RUN_IS_CANCELLED
 };
 
@@ -29,7 +29,7 @@ enum end_rule {
 /* What to do when no partition is open and some failed. */
 enum failed_policy {
     FAILED_SKIP = 1, /* no consolidation, the run has failed */
-    FAILED_PARTIAL,  /* consolidate what is there */
+    FAILED_PARTIAL,  /* consolidate the partial result */
     FAILED_WAIT      /* stay open for repair */
 };
 
@@ -46,14 +46,14 @@ struct partition_new {
 
 struct run_start {
     pawl_str name;
-    pawl_str key;         /* unique for ever: the same key again answers duplicate; absent: drawn */
+    pawl_str key;         /* unique forever: the same key again answers duplicate; absent: generated */
     pawl_str type;        /* of the page jobs; required */
     pawl_str consolidate; /* type of the consolidation job; absent: none, the run completes without one */
     pawl_str announce; /* type of a job for each partition that is done or failed (work_done); absent: none */
     pawl_str params;   /* JSON for the handlers; absent: {} */
-    pawl_str spec;     /* JSON of the run document; the store does not look into it; absent: {} */
+    pawl_str spec;     /* JSON of the run document, opaque to the store; absent: {} */
     pawl_str target;   /* name of a statement of target_put; absent: run_item */
-    pawl_str agent;    /* under whose scopes its jobs work; a parent's goes before; absent: none */
+    pawl_str agent;    /* the agent of its jobs; a parent's takes precedence; absent: none */
     pawl_str queue;    /* of its jobs; absent: "default" */
     pawl_str traceparent; /* given to all its jobs; may be absent */
     pawl_str wait_key;    /* woken when the run ends (jobs.h, JOB_WAIT); may be absent */
@@ -86,11 +86,11 @@ struct page_ref {
     int64_t run;
     int part;       /* its place in the list of partitions, from 0 */
     int generation; /* grows with reset and retry */
-    int64_t page;   /* from 0 in each generation of a reset; a retry goes on counting */
+    int64_t page;   /* from 0 after a reset; a retry continues counting */
 };
 
 enum page_outcome {
-    PAGE_ADVANCED = 1, /* begin: go on and fetch it */
+    PAGE_ADVANCED = 1, /* begin: fetch it */
     PAGE_FINISHED,
     PAGE_SKIPPED, /* nothing changed; the job is completed */
     PAGE_FAILED   /* an endless loop: nothing stored, the job is dead, the partition failed */
@@ -100,14 +100,14 @@ enum page_skip {
     PAGE_NOT_SKIPPED = 0,
     PAGE_BEHIND,         /* the partition is past it: a duplicate */
     PAGE_AHEAD,          /* the partition is not there yet */
-    PAGE_OLD_GENERATION, /* of before a reset or a retry */
+    PAGE_OLD_GENERATION, /* from before a reset or a retry */
     PAGE_PARTITION_DONE,
     PAGE_RUN_OVER, /* cancelled, consolidating, ended */
     PAGE_PAUSED,   /* only begin: resume enqueues it again */
     PAGE_UNKNOWN   /* no such run or partition */
 };
 
-/* What a handler must know to fetch a page. */
+/* What a handler needs to fetch a page. */
 struct page {
     enum store_answer answer; /* applied, duplicate (reported before), stale (the grant has ended) */
     enum page_outcome outcome;
@@ -131,11 +131,11 @@ enum page_more { MORE_BY_RULE = 0, MORE_YES, MORE_NO };
 
 struct page_commit {
     struct page_ref ref;
-    const struct run_item *items; /* of one key the last wins */
+    const struct run_item *items; /* of items with the same key, the last wins */
     size_t count;                 /* at most the run's page size */
     enum page_more more;          /* MORE_BY_RULE with END_HANDLER: a cursor means more, none means the end */
     pawl_str cursor;              /* of the next page, JSON; absent: by offset */
-    int64_t fetch_ms;             /* how long the handler took */
+    int64_t fetch_ms;             /* duration of the handler */
 };
 
 struct page_result {
@@ -163,7 +163,7 @@ struct run_row {
     enum end_rule end;
     enum failed_policy policy;
     int partitions, remaining, done, failed;
-    int64_t started_ms, updated_ms, ended_ms; /* updated: of its freshest partition */
+    int64_t started_ms, updated_ms, ended_ms; /* updated: of its most recently updated partition */
     int64_t job;                              /* the consolidation's; 0 = none */
     /* sums over its partitions */
     int64_t total; /* -1: of some it is unknown */
@@ -213,7 +213,7 @@ struct partitions_filter {
     int64_t run; /* 0 = of every run */
     pawl_str name;
     int state;         /* enum part_state; 0 = any */
-    int64_t quiet_ms;  /* stuck: active, not paused, and not updated for so long; 0 = any */
+    int64_t quiet_ms;  /* stuck: active, not paused, and not updated for this long; 0 = any */
     int64_t after_run; /* keyset cursor, with after_part; -1 and -1 = from the first */
     int after_part;
     int limit;
@@ -245,7 +245,7 @@ struct partition_reset {
 
 struct run_retry {
     int64_t run;
-    int part; /* -1: every failed partition, or the consolidation when that is what failed */
+    int part; /* -1: every failed partition, or the consolidation if that failed */
 };
 
 struct run_retried {
@@ -253,7 +253,7 @@ struct run_retried {
     int count;                /* partitions, or 1 for the consolidation */
 };
 
-/* What an adaptive worker tells the fleet about a source. */
+/* How an adaptive worker changes the pace of the whole fleet. */
 struct run_pace {
     int64_t run;
     int concurrency; /* -1 = leave it */
@@ -262,7 +262,7 @@ struct run_pace {
     int64_t hold_ms; /* no page starts before now + hold_ms (Retry-After); 0 = no hold */
 };
 
-/* A statement that stores the items of a page in a table of the user's. It has one parameter, a JSON array of
+/* A statement that stores the items of a page in a user's table. It has one parameter, a JSON array of
  * {"run","partition","key","payload"}. */
 struct run_target {
     pawl_str name;

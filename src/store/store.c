@@ -1,4 +1,4 @@
-/* Which store a URL names: opening, closing and migrating by dialect. */
+/* Opening, closing and migrating a store by its URL. */
 #include "store/store.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ static bool is_key_value(const char *url) {
     return false;
 }
 
-/* The scheme is quoted in the message, never the rest: that may hold a password. */
+/* The message quotes only the scheme: the rest may contain a password. */
 static pawl_status dialect_find(const char *op, const char *url, enum dialect *dialect, pawl_error *err) {
     if (url == NULL || url[0] == '\0')
         return error_set(err, PAWL_INVALID, op,

@@ -1,4 +1,4 @@
-/* A store: where the work lives, opened by URL, reached only through its operations. */
+/* A store: the database that holds the work, opened by URL, used only through its operations. */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
 
@@ -67,7 +67,7 @@ PAWL_MUSTCHECK pawl_status store_open(const struct store_config *config, struct 
                                       pawl_error *err);
 void store_close(struct store *store);
 
-/* Makes or upgrades the schema; safe when several processes do it at once. */
+/* Creates or upgrades the schema; several processes may do it at once. */
 PAWL_MUSTCHECK pawl_status store_migrate(const struct store_config *config,
                                          const struct migrate_config *migrate, struct migrate_result *out,
                                          pawl_error *err);
@@ -80,7 +80,7 @@ enum { STORE_VERSION_BYTES = 32 };
 const char *store_sqlite_version(void);
 const char *store_libpq_version(char text[static STORE_VERSION_BYTES]);
 
-/* Receives wake-ups: fd becomes readable, drain empties it and says whether it was a wake-up. */
+/* Receives wake-ups: fd becomes readable; drain empties it and returns whether it was a wake-up. */
 struct store_waker {
     int fd;
     bool news;              /* the last drain found that something was paused or cancelled */
@@ -90,21 +90,21 @@ struct store_waker {
     void (*close)(struct store_waker *waker);
 };
 
-/* PAWL_CONFLICT where there is none: poll. The store's files or schema must be there. */
+/* PAWL_CONFLICT if wake-ups are not possible: poll. The store's files or schema must exist. */
 PAWL_MUSTCHECK pawl_status store_waker_open(const struct store_config *config, struct store_waker **waker,
                                             pawl_error *err);
 void store_waker_close(struct store_waker *waker); /* takes NULL */
 
 /*
- * A batch as a worker sends it. A batch of one lane (only) is nothing but a claim: it neither registers nor
- * beats, and its result says nothing of the instance's lease. When its fate is unknown it goes out again as a
- * whole, without a lane: only then is the store's time known under which its claim was made.
+ * A batch as a worker sends it. A batch for one lane is only a claim: it neither registers nor beats, and its
+ * result says nothing about the instance's lease. If its outcome is unknown, it is repeated as a whole batch
+ * without a lane, because only that returns the store's time at which its claim was made.
  */
 PAWL_MUSTCHECK pawl_status store_batch(struct store *store, const struct work_batch *in, struct arena *arena,
                                        struct work_batch_result *out, pawl_error *err);
 
-/* due: messages that wait, run or may run again now, and jobs that run, with whomever; later: messages aside
- * of kinds whose first may run again in next_ms, which is 0 when there is none. */
+/* due: messages that are waiting, running or may be retried now, and jobs that are running, in any worker;
+ * later: messages aside, the first of which may run again in next_ms (0: none). */
 struct work_left {
     int64_t due, later, next_ms;
 };
@@ -123,13 +123,13 @@ pawl_status postgres_open(const struct store_config *config, struct store **stor
 pawl_status postgres_migrate(const struct store_config *config, const struct migrate_config *migrate,
                              struct migrate_result *out, pawl_error *err);
 
-/* Input checks shared by all stores, so that a wrong call gets the same answer everywhere. */
+/* Input checks shared by all stores, so that a wrong call gets the same error everywhere. */
 PAWL_MUSTCHECK pawl_status check_put(const struct messages_put *in, pawl_error *err);
-/* A token that a caller got from a store with this epoch and no higher token than newest. *raise: the epoch
- * that it must have now, because it never gave that token; 0 = it did. */
+/* Checks a token that a caller has seen against a store with this epoch and newest token. *raise: the epoch
+ * the store must switch to because it never issued that token; 0 = it did. */
 PAWL_MUSTCHECK pawl_status check_seen(int64_t seen, int64_t epoch, int64_t newest, int64_t *raise,
                                       pawl_error *err);
-/* Whether the list has it; the list is sorted by grants_sort. */
+/* Whether the list, sorted by grants_sort, contains it. */
 bool grants_has(const struct grant_held *held, size_t count, struct grant_held what);
 void grants_sort(struct grant_held *held, size_t count);
 PAWL_MUSTCHECK pawl_status check_settle(const struct grants_settle *in, pawl_error *err);

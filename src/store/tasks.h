@@ -1,4 +1,4 @@
-/* Tasks, schedules, agents, executions and the spine, as the jobs interface has them (docs/jobs.md). */
+/* The types of tasks, schedules, agents, executions and the spine, for the jobs interface (docs/jobs.md). */
 #ifndef STORE_TASKS_H
 #define STORE_TASKS_H
 
@@ -6,14 +6,14 @@
 #include "base/limits.h"
 #include "store/types.h"
 
-/* What a schedule does while an earlier job of it is unfinished. */
+/* What a schedule does if an earlier job of it is unfinished. */
 enum overlap { OVERLAP_ALLOW = 1, OVERLAP_SKIP, OVERLAP_QUEUE };
 
 struct task {
     pawl_str name;
     pawl_str agent;  /* that made it; absent: none, no scopes are checked */
     pawl_str type;   /* of its jobs */
-    pawl_str spec;   /* JSON: pipeline, schema of the parameters …; the store does not look into it */
+    pawl_str spec;   /* JSON: pipeline, schema of the parameters …; opaque to the store */
     pawl_str params; /* JSON: payload of a job that names none; absent: {} */
     pawl_str scopes; /* JSON array of text: what its tools require; absent: [] */
     pawl_str queue, key;
@@ -53,7 +53,7 @@ struct job_schedule {
     int64_t start_ms, end_ms; /* 0 = none */
     bool paused;
     int64_t next_ms; /* the next instant, computed by domain/cron; 0 = none */
-    int64_t last_ms; /* the highest instant that fired or was passed over */
+    int64_t last_ms; /* the highest instant that fired or was skipped */
     int64_t version; /* as task.version; schedule_fire does not change it */
     int64_t updated_ms;
 };
@@ -74,11 +74,12 @@ struct schedule_filter {
 /* Fires some instants and moves the schedule on. */
 struct schedule_fire {
     pawl_str name;
-    int64_t version;         /* that the instants were computed from: else nothing happens, conflict */
+    int64_t
+        version; /* the version that the instants were computed from; otherwise nothing happens, conflict */
     const int64_t *instants; /* ascending; those to fire */
     const int64_t *due_ms;   /* when each job is due (instant + jitter) */
     size_t count;
-    int64_t through_ms; /* every instant up to here is decided: fired, or passed over */
+    int64_t through_ms; /* every instant up to here is decided: fired or skipped */
     int64_t next_ms;    /* the first instant after through_ms; 0 = none */
 };
 

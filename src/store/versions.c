@@ -1,4 +1,4 @@
-/* The versions of the database libraries in use. */
+/* Reporting the versions of the database libraries in use. */
 #include <libpq-fe.h>
 #include <sqlite3.h>
 #include <stdio.h>

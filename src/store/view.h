@@ -1,4 +1,4 @@
-/* The view interface of the seam: read-only questions about the state, never a count over a big table. */
+/* The view interface of the stores: read-only queries that never count the rows of a big table. */
 #ifndef STORE_VIEW_H
 #define STORE_VIEW_H
 
@@ -9,10 +9,10 @@
 struct store;
 
 enum message_state {
-    STATE_READY = 1, /* waits for its lane's owner */
+    STATE_READY = 1, /* waiting for the owner of its lane */
     STATE_LEASED,    /* in an active claim */
-    STATE_SCHEDULED, /* aside, first of its stream, waits for its time or to be claimed */
-    STATE_BLOCKED,   /* aside behind another, or in a blocked stream */
+    STATE_SCHEDULED, /* aside, first of its stream, waiting for its time or to be claimed */
+    STATE_BLOCKED,   /* aside, waiting for an earlier message, or in a blocked stream */
     STATE_DEAD,
     STATE_DONE /* in the history */
 };
@@ -37,8 +37,8 @@ struct message_rows {
 };
 
 /* Filters are combined with AND; absent or 0 = any. Ordered by seq; after_seq is the keyset cursor. A page is
- * every message that fits with after_seq < seq <= next_seq: it may end early, even empty, because only so
- * many rows are looked at. */
+ * every matching message with after_seq < seq <= next_seq: it may end early, or even be empty, because the
+ * number of rows examined is limited. */
 struct message_filter {
     enum store_kind kind; /* 0 = any */
     int state;            /* enum message_state; 0 = any but done */
@@ -50,7 +50,7 @@ struct message_filter {
     int64_t after_seq;
     int64_t before_ms; /* done and dead: ended before; 0 = any */
     int limit;
-    int scan_max; /* about how many rows are looked at; 0 = PAWL_LIST_SCAN */
+    int scan_max; /* about how many rows are examined; 0 = PAWL_LIST_SCAN */
 };
 
 struct uuid_list {
@@ -107,16 +107,16 @@ struct kind_counts {
     int64_t ready, leased, aside, dead;                               /* gauges */
     int64_t put, done, failed, stale, duplicate, redriven, discarded; /* counters */
     int64_t oldest_ready_ms; /* put_ms of the oldest waiting message of any lane; 0 = none */
-    int64_t next_due_ms;     /* when the first of what is aside may run again; 0 = nothing waits for a time */
+    int64_t next_due_ms;     /* when the first message aside may run again; 0 = none waits for a time */
     int64_t claims_active, claims_overdue;
     int lanes_free;
 };
 
-/* What the database was found to promise of a commit that it has acknowledged. */
+/* What the database guarantees for an acknowledged commit. */
 struct durability {
     pawl_str found; /* its settings, name=value */
     bool crash;     /* it survives a crash of the machine */
-    bool failover;  /* no standby could take over without it */
+    bool failover;  /* no standby can take over without it */
 };
 
 struct counts {
@@ -127,19 +127,19 @@ struct counts {
 enum why_cause {
     WHY_UNKNOWN_MESSAGE = 0,
     WHY_RUNNING,      /* leased by `instance` until `until_ms` */
-    WHY_LEASE_OVER,   /* leased, but the lease has expired: it is taken back at the next claim */
+    WHY_LEASE_OVER,   /* leased, but the lease has expired: the next claim recovers it */
     WHY_READY,        /* its lane has a live owner: it is next or soon */
     WHY_NO_OWNER,     /* its lane has no owner */
-    WHY_OWNER_SILENT, /* its lane's owner no longer beats */
+    WHY_OWNER_SILENT, /* its lane's owner sends no heartbeats */
     WHY_DRAINING,     /* its lane is being handed over */
     WHY_BEHIND,       /* an earlier message of the stream (`blocker_*`) is unfinished */
     WHY_SCHEDULED,    /* waits until `until_ms` for its next attempt */
-    WHY_SUSPECT,      /* its worker died with it: it is run alone, one at a time */
+    WHY_SUSPECT,      /* its worker died: it runs alone, one at a time */
     WHY_BLOCKED,      /* its stream is blocked by dead letter `blocker_*` */
     WHY_DEAD,
     WHY_DONE,
-    /* What follows is seen when the pauses are looked at too (cli/why_pause.h), not by a store. */
-    WHY_PAUSED,   /* it, or the message in front of it, is paused */
+    /* The following are found by view/why/pause.h, which also checks the pauses, not by a store. */
+    WHY_PAUSED,   /* it, or the message it waits for, is paused */
     WHY_CANCELLED /* its holder ends it */
 };
 
@@ -151,13 +151,12 @@ struct why {
     int64_t now_ms;
     pawl_uuid blocker_id;
     int64_t blocker_seq;
-    enum why_cause blocker_cause; /* one step: why the blocker is not done */
-    /* More than PAWL_WHY_AHEAD messages of its lane are in front of it, and none of the first ones is of its
-     * stream; the others were not looked at. */
+    enum why_cause blocker_cause; /* one step further: why the blocker is not done */
+    /* More than PAWL_WHY_AHEAD messages of its lane are ahead of it, and none of the first ones is of its
+     * stream; the others were not examined. */
     bool many_ahead;
-    /* The session whose open transaction has locked the lane, the claim, the stream or the instance that it
-     * waits for: absent when none has for a second, and where no transaction is open to other processes
-     * (SQLite). */
+    /* The session whose open transaction has locked the lane, claim, stream or instance that it waits for;
+     * absent if none has for a second, and on SQLite, where other processes' transactions cannot be seen. */
     pawl_str locked; /* lane, claim, stream, instance */
     int locked_pid;
     pawl_str locked_by;      /* the application_name, may be empty */

@@ -1,4 +1,4 @@
-/* Whether the input of an operation is right, said the same way for every store. */
+/* Checking the input of core operations, with the same errors for every store. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +59,7 @@ pawl_status check_settle(const struct grants_settle *in, pawl_error *err) {
     return PAWL_OK;
 }
 
-enum { EPOCHS_AHEAD = 1000 /* more was never between a store and its restored copy */ };
+enum { EPOCHS_AHEAD = 1000 /* the most that a store and its restored copy can plausibly differ */ };
 
 pawl_status check_seen(int64_t seen, int64_t epoch, int64_t newest, int64_t *raise, pawl_error *err) {
     struct place at = {.op = "grants_settle", .err = err};

@@ -1,5 +1,4 @@
-/* Whether the input of an operation on events and perspectives is right, said the same way for every store.
- */
+/* Checking the input of operations on events and perspectives, with the same errors for every store. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Whether the input of a job operation is right, said the same way for every store. */
+/* Checking the input of job operations, with the same errors for every store. */
 #include "store/check/jobs.h"
 
 #include <inttypes.h>
@@ -69,7 +69,7 @@ const char *run_outcome_event(enum run_outcome outcome) {
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* pawl's own jobs have keys that begin so; one of a user would hold up a page, a plan or a schedule. */
+/* Reserved for pawl's own jobs; a user's job with such a key would hold up a page, a plan or a schedule. */
 static pawl_status place_own_key(const struct place *at, const char *what, pawl_str key, pawl_str type) {
     bool plan = str_starts_with(key, STR("run-plan:")) && !str_equal(type, STR("pawl.plan"));
     if (!plan && !str_starts_with(key, STR("run:")) && !str_starts_with(key, STR("schedule:")))

@@ -16,9 +16,9 @@ PAWL_MUSTCHECK pawl_status check_backlog_look(int look_max, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_job_filter(const struct job_filter *in, pawl_error *err);
 /* 64 hexadecimal digits, or absent. */
 PAWL_MUSTCHECK pawl_status check_audit_expect(pawl_str hash, pawl_error *err);
-/* The error of an execution that was reported as something else after a person had cancelled its job. */
+/* The error of an execution with another outcome after a person had cancelled its job. */
 pawl_str job_cancel_error(pawl_str error, struct arena *arena);
-/* The fault of audit_verify when the anchor that was expected is not there. */
+/* The finding of audit_verify if the expected anchor does not exist. */
 pawl_str audit_anchor_unknown(pawl_str expect, struct arena *arena);
 PAWL_MUSTCHECK pawl_status check_rows_max(const char *op, int rows_max, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_list_limit(const char *op, int limit, pawl_error *err);
@@ -27,14 +27,14 @@ PAWL_MUSTCHECK pawl_status check_schedule(const struct job_schedule *in, pawl_er
 PAWL_MUSTCHECK pawl_status check_schedule_fire(const struct schedule_fire *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_agent(const struct agent *in, pawl_error *err);
 
-/* The queue that is meant: "default" when it is absent. */
+/* The queue, "default" if absent. */
 pawl_str jobs_queue(pawl_str queue);
 
-/* The places of the items as a finish goes through them: completions first (docs/jobs.md). order has room for
+/* The order in which a finish handles the items: completions first (docs/jobs.md). order has room for
  * in->count. */
 void jobs_finish_order(const struct jobs_finish *in, size_t *order);
 
-/* What a task says where the job is silent. */
+/* Fills absent members of the job from its task. */
 void job_fill_in(struct job *job, const struct task *task);
 
 /* The errors of what is not there, or is in use. */

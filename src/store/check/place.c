@@ -1,4 +1,4 @@
-/* The checks of single values, each with a sentence that says where, what, why and what to do. */
+/* Checking single values; each error says where, what, why and what to do. */
 #include "store/check/place.h"
 
 #include <inttypes.h>

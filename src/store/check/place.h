@@ -1,10 +1,10 @@
-/* Where in a call a wrong value is, and the checks of single values; private to the input checks. */
+/* Checking single values, and where in a call a wrong one is; private to the input checks. */
 #ifndef STORE_CHECK_PLACE_H
 #define STORE_CHECK_PLACE_H
 
 #include "store/types.h"
 
-/* Says "message 3 of 20: " in front of what is wrong; noun NULL: the call itself is meant. */
+/* Prefixes the error with "message 3 of 20: "; noun NULL: it is about the call itself. */
 struct place {
     const char *op;
     const char *noun;

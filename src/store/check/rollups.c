@@ -1,8 +1,8 @@
-/* Whether rollups can be added. */
+/* Checking rollups before they are added. */
 #include "store/rollups.h"
 #include "store/check/place.h"
 
-/* The cell's place among all there can be. */
+/* The index of a cell among all possible ones. */
 static size_t place_of(const struct rollup_cell *cell) {
     return (size_t)((cell->measure * ROLLUP_KINDS + cell->kind) * ROLLUP_RESULTS + cell->result) *
                ROLLUP_BUCKETS +

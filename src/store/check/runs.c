@@ -1,4 +1,4 @@
-/* Whether the input of a run operation is right, said the same way for every store. */
+/* Checking the input of run operations, with the same errors for every store. */
 #include "store/check/runs.h"
 
 #include <inttypes.h>

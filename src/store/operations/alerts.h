@@ -3,17 +3,17 @@
 
 /* name absent: all of them. */
 OPERATION(rules, pawl_str name, struct arena *arena, struct alert_rows *out, pawl_error *err)
-/* Makes or changes a rule; its state stays. PAWL_CONFLICT: another version, or too many rules. */
+/* Creates or changes a rule; its state stays. PAWL_CONFLICT: another version, or too many rules. */
 OPERATION(rule_put, const struct alert_rule *in, int64_t *version, pawl_error *err)
 /* Its history stays. PAWL_NOT_FOUND. */
 OPERATION(rule_remove, pawl_str name, pawl_error *err)
 OPERATION(silence, const struct alert_silence *in, pawl_error *err)
 
 OPERATION(turn_take, int64_t interval_ms, struct arena *arena, struct alert_turn *out, pawl_error *err)
-/* PAWL_STALE: another turn was given meanwhile. PAWL_CONFLICT: a rule was changed meanwhile. Either way
- * nothing is written. Also forgets history that is too old. */
+/* PAWL_STALE: another turn was granted in the meantime. PAWL_CONFLICT: a rule was changed in the meantime.
+ * Either way nothing is written. Also removes history that is too old. */
 OPERATION(turn_end, const struct alert_turn_end *in, pawl_error *err)
-/* News outside of a turn: a test. */
+/* A notification outside a turn: a test. */
 OPERATION(tell, const struct alert_news *in, pawl_error *err)
 
 /* rule absent: of all. before: keyset cursor, 0 = from the latest. */

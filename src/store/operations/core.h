@@ -1,23 +1,22 @@
-/* The core operations: coordination that every store has (docs/protocol.md). Included where OPERATION(name,
- * parameters after the store) is defined. */
+/* The core operations: coordination of messages and instances (docs/protocol.md). Included where
+ * OPERATION(name, parameters after the store) is defined. */
 
 OPERATION(clock_read, int64_t *now_ms, pawl_error *err)
 
 OPERATION(instance_register, const struct instance_new *in, struct instance_grant *out, pawl_error *err)
-/* processed: how much ended with the instance so far; -1 = left as it is. */
+/* processed: how much the instance has finished so far; -1 = unchanged. */
 OPERATION(heartbeat, pawl_uuid instance, int64_t processed, struct beat_result *out, pawl_error *err)
-/* Gives back, without an attempt, what the store has granted to the instance and its holder does not know
- * of: an answer that was lost, a call that was carried out twice, a report that a failover has undone. */
+/* Gives back, without counting an attempt, what the store has granted to the instance but the instance does
+ * not know of: a lost answer, a call carried out twice, a report undone by a failover. */
 OPERATION(grants_settle, const struct grants_settle *in, struct grants_settled *out, pawl_error *err)
 OPERATION(instance_deregister, pawl_uuid instance, pawl_error *err)
 OPERATION(instance_evict, pawl_uuid instance, pawl_error *err)
-/* Takes the liveness lock for as long as this store stays open; PAWL_OK and *held false where there is
- * none. */
+/* Takes the liveness lock for as long as this store stays open; PAWL_OK with *held false if there is none. */
 OPERATION(liveness_hold, pawl_uuid instance, bool *held, pawl_error *err)
 OPERATION(peers_look, pawl_uuid instance, struct peers_look *out, pawl_error *err)
-/* Wants to be woken (store_waker_open) when messages of these kinds are put, for PAWL_WAIT_MS or until
- * wait_end. *late: a put that is running may not have seen the wish: poll again soon. After
- * it, poll once: what was put before it wakes no worker. */
+/* Asks to be woken (store_waker_open) when messages of these kinds are put, for PAWL_WAIT_MS or until
+ * wait_end. *late: a running put may not have seen the request, so poll again soon. Poll once after the call:
+ * what was put earlier wakes no worker. */
 OPERATION(wait_begin, pawl_uuid instance, int kinds, bool *late, pawl_error *err)
 OPERATION(wait_end, pawl_uuid instance, pawl_error *err)
 /* Wakes all listeners, whether they wait or not. */
@@ -55,8 +54,8 @@ OPERATION(maintain, const struct maintain_in *in, struct maintain_result *out, p
 OPERATION(history_remove, const struct dead_ref *refs, size_t count, int64_t *removed, pawl_error *err)
 OPERATION(settings_change, const struct settings_change *in, pawl_error *err)
 OPERATION(settings_read, struct settings *out, pawl_error *err)
-/* For a restored database: every token granted before is older than every token granted after. */
+/* For a restored database: every token granted from now on is higher than every earlier one. */
 OPERATION(epoch_raise, int64_t *epoch, pawl_error *err)
-/* Adds what a worker has counted since it last did to what all workers have. Repeated, it counts twice:
- * an unknown outcome is let be. */
+/* Adds what a worker has counted since the last call. A repeated call counts twice, so do not repeat one
+ * whose outcome is unknown. */
 OPERATION(rollups_add, const struct rollup_cell *cells, size_t count, pawl_error *err)

@@ -7,10 +7,10 @@ OPERATION(claim, const struct jobs_claim *in, struct arena *arena, struct job_li
 OPERATION(finish, const struct jobs_finish *in, struct arena *arena, struct finish_result *out,
           pawl_error *err)
 OPERATION(renew, const struct jobs_renew *in, struct arena *arena, struct renew_result *out, pawl_error *err)
-/* applied (gone, or asked to stop), not found. */
+/* applied (deleted, or asked to stop), not found. */
 OPERATION(cancel, const int64_t *ids, size_t count, struct arena *arena, struct job_answers *out,
           pawl_error *err)
-/* Dead jobs go back to work, or for good: applied, not found, conflict (its unique key is taken). */
+/* Redrives or discards dead jobs: applied, not found, conflict (its unique key is taken). */
 OPERATION(redrive, const int64_t *ids, size_t count, bool discard, struct arena *arena,
           struct job_answers *out, pawl_error *err)
 OPERATION(wake, const struct job_wake *in, struct wake_result *out, pawl_error *err)
@@ -27,8 +27,8 @@ OPERATION(why, int64_t id, struct arena *arena, struct job_why *out, pawl_error 
 OPERATION(dead_groups, int limit, struct arena *arena, struct job_dead_groups *out, pawl_error *err)
 OPERATION(counts, struct arena *arena, struct job_counts_list *out, pawl_error *err)
 
-/* At most look_max (1 … PAWL_BACKLOG_LOOK) jobs that are ready and as many that are later or waiting are
- * looked at, whatever is dead; which of them is the store's choice. */
+/* Examines at most look_max (1 … PAWL_BACKLOG_LOOK) ready jobs and as many that are later or waiting,
+ * regardless of dead ones; the store chooses which. */
 OPERATION(backlog, int look_max, struct arena *arena, struct job_backlog *out, pawl_error *err)
 
 OPERATION(task_put, const struct task *in, struct arena *arena, struct put_answer *out, pawl_error *err)
@@ -51,14 +51,13 @@ OPERATION(runs, const struct run_filter *filter, struct arena *arena, struct tas
           pawl_error *err)
 /* Of all that finished since then, by that instance (nil = any). */
 OPERATION(run_sums, int64_t since_ms, pawl_uuid instance, struct run_sums *out, pawl_error *err)
-/* expect: the hash of an anchor in hex, which must be there; absent = none. */
+/* expect: the hash of an anchor in hex, which must exist; absent = none. */
 OPERATION(audit_verify, pawl_str expect, struct arena *arena, struct audit_report *out, pawl_error *err)
-/* Makes an anchor when a chain has moved and the last one is at least older_ms old; *out is the last one.
- */
+/* Creates an anchor if a chain has moved and the last one is at least older_ms old; *out is the last one. */
 OPERATION(audit_anchor, int64_t older_ms, struct audit_head *out, pawl_error *err)
 OPERATION(audit_head, struct audit_head *out, pawl_error *err)
-/* The oldest events, by id; removing what was passed on is what moves a reader forward, so that an event
- * whose transaction commits late is never skipped. */
+/* The oldest events, by id. A reader advances by removing what it passed on, so an event whose transaction
+ * commits late is never skipped. */
 OPERATION(spine_read, int limit, struct arena *arena, struct spine_events *out, pawl_error *err)
 OPERATION(spine_remove, const int64_t *ids, size_t count, int64_t *removed, pawl_error *err)
 OPERATION(maintain, int rows_max, struct jobs_maintain_result *out, pawl_error *err)

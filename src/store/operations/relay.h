@@ -1,11 +1,10 @@
-/* The relay operations: duties, what comes in from brokers, pauses, the audit. Included where OPERATION(name,
- * parameters after the store) is defined. */
+/* The relay operations: duties, deliveries from brokers, pauses, the audit of actions. Included where
+ * OPERATION(name, parameters after the store) is defined. */
 
-/* Free, or expired, or its holder is no longer active: a new token. The caller's own: renewed, same
- * token.
- */
+/* If it is free, has expired, or its holder is no longer active: a new token. If the caller holds it:
+ * renewed, same token. */
 OPERATION(duty_take, const struct duty_take *in, struct duty_grant *out, pawl_error *err)
-/* PAWL_STALE when the token is no longer valid, which does as well. */
+/* PAWL_STALE: the token is no longer valid, which is just as good. */
 OPERATION(duty_leave, pawl_str name, int64_t token, pawl_error *err)
 OPERATION(duties, struct arena *arena, struct duty_rows *out, pawl_error *err)
 
@@ -16,7 +15,7 @@ OPERATION(messages_receive, const struct messages_receive *in, struct arena *are
 OPERATION(refused, int64_t after, int limit, struct arena *arena, struct refused_rows *out, pawl_error *err)
 OPERATION(refused_remove, int64_t number, pawl_error *err)
 
-/* Pausing what is paused keeps the first. */
+/* Pausing something twice keeps the first pause. */
 OPERATION(pause_set, const struct pause_row *in, pawl_error *err)
 OPERATION(pause_clear, enum pause_scope scope, pawl_str name, pawl_error *err)
 OPERATION(pauses, struct arena *arena, struct pause_rows *out, pawl_error *err)

@@ -15,9 +15,9 @@ OPERATION(items, const struct items_filter *filter, struct arena *arena, struct 
 
 /* applied; not found; conflict: the run is consolidating, completed or cancelled. */
 OPERATION(reset, const struct partition_reset *in, enum store_answer *out, pawl_error *err)
-/* A partition that is named and active gets a new page job: an operator's re-enqueue. */
+/* A named partition that is active gets a new page job: an operator's re-enqueue. */
 OPERATION(retry, const struct run_retry *in, struct run_retried *out, pawl_error *err)
-/* applied; duplicate (it was so); not found; conflict (it has ended). */
+/* applied; duplicate (already in that state); not found; conflict (it has ended). */
 OPERATION(pause, int64_t run, bool paused, enum store_answer *out, pawl_error *err)
 OPERATION(cancel, int64_t run, enum store_answer *out, pawl_error *err)
 /* applied; not found; conflict: its pages have no key (start it paced, or with a limit). */
@@ -27,9 +27,8 @@ OPERATION(target_put, const struct run_target *in, pawl_error *err)
 /* PAWL_NOT_FOUND, or PAWL_CONFLICT while a run that has not ended names it. */
 OPERATION(target_remove, pawl_str name, pawl_error *err)
 OPERATION(targets, struct arena *arena, struct run_targets *out, pawl_error *err)
-/* The items of a page that a statement of that name selects: it is given JSON, gives (key, payload) and
- * writes nothing. PAWL_NOT_FOUND; PAWL_INVALID: what the database says; PAWL_CONFLICT: a store without
- * SQL. */
+/* The items of a page, selected by the statement of that name: it gets JSON, returns (key, payload) and
+ * writes nothing. PAWL_NOT_FOUND; PAWL_INVALID: the database's error; PAWL_CONFLICT: a store without SQL. */
 OPERATION(page_select, pawl_str name, pawl_str json, struct arena *arena, struct stored_items *out,
           pawl_error *err)
 OPERATION(maintain, int rows_max, struct runs_maintain_result *out, pawl_error *err)

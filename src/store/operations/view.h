@@ -1,5 +1,5 @@
-/* The view operations: read-only questions about the state. Included where OPERATION(name,
- * parameters after the store) is defined. */
+/* The view operations: read-only queries about the state. Included where OPERATION(name, parameters after the
+ * store) is defined. */
 
 OPERATION(counts, struct counts *out, pawl_error *err)
 OPERATION(instances, struct arena *arena, struct instance_rows *out, pawl_error *err)
@@ -21,14 +21,14 @@ OPERATION(checkpoint_get, pawl_str stream, pawl_str perspective, struct arena *a
           struct checkpoint_row *out, pawl_error *err)
 OPERATION(receptors, pawl_uuid event_id, struct arena *arena, struct receptor_row **rows, size_t *count,
           pawl_error *err)
-/* Runs every invariant; no rows = sound. */
+/* Runs every invariant; no rows = all is well. */
 OPERATION(check, struct arena *arena, struct violations *out, pawl_error *err)
-/* What the server or the file behind the store is set to that endangers the work, by the names of
- * sql/DIALECT/doctor; no rows = nothing. Reads no table of the work: a busy store answers at once. */
+/* Settings of the server or file that endanger the work, by the names in sql/DIALECT/doctor; no rows = none.
+ * Reads no table that holds work, so a busy store answers at once. */
 OPERATION(durability, struct arena *arena, struct durability *out, pawl_error *err)
 OPERATION(problems, struct arena *arena, struct violations *out, pawl_error *err)
 /* The whole logical state as sorted lines, without seq, token or surrogate numbers, so that two stores
  * that saw the same calls print the same text (format: docs/state-dump.md). For tests. */
 OPERATION(dump, struct buf *out, pawl_error *err)
-/* What all workers have counted; only cells of which there is something. */
+/* What all workers have counted; only cells that are not empty. */
 OPERATION(rollups, struct arena *arena, struct rollup_cells *out, pawl_error *err)

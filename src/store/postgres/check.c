@@ -1,4 +1,4 @@
-/* Runs the invariants and the looks of the doctor: each is a query that must return no rows. */
+/* Running the invariants and the doctor's queries on PostgreSQL: each must return no rows. */
 #include <string.h>
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-/* The whole logical state as text lines (docs/state-dump.md), and the invariants. */
+/* The state dump on PostgreSQL (docs/state-dump.md). */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,5 +1,4 @@
-/* The operations of the seam as functions of this store: postgres_messages_put, postgres_jobs_claim and so
- * on. */
+/* Declarations of the PostgreSQL store's operations: postgres_messages_put, postgres_jobs_claim and so on. */
 #ifndef STORE_POSTGRES_OPERATIONS_H
 #define STORE_POSTGRES_OPERATIONS_H
 

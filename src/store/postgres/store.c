@@ -10,7 +10,8 @@ static void postgres_close(struct store *store) {
         return;
     struct postgres *self = postgres_of(store);
     if (!uuid_is_nil(self->alive) && self->conn != NULL) {
-        /* Closing is not dying: peers need not wait until the server notices. When it fails they wait. */
+        /* Closing is not dying: release the lock now, so that peers need not wait until the server notices.
+         */
         struct statement release = pg_statement_new(POSTGRES_Q_LIVENESS_RELEASE, NULL);
         self->alive = uuid_nil();
         if (pg_statement_run(self, "close", &release, EFFECT_READ, NULL) == PAWL_OK)

@@ -1,4 +1,4 @@
-/* Runs the invariants and the looks of the doctor: each is a query that must return no rows. */
+/* Running the invariants and the doctor's queries on SQLite: each must return no rows. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +34,7 @@ static pawl_status run_one(struct operation *op, const struct sql_file *file, sq
     return status;
 }
 
-/* The queries, after the file itself: what they do not read may be damaged all the same. */
+/* The queries, after a check of the file itself: parts that they do not read may be damaged too. */
 struct look {
     enum sqlite_query damage;
     const struct sql_file *files;

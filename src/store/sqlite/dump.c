@@ -1,4 +1,4 @@
-/* The whole logical state as text lines (docs/state-dump.md). */
+/* The state dump on SQLite (docs/state-dump.md). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The operations of the seam as functions of this store: sqlite_messages_put, sqlite_jobs_claim and so on. */
+/* Declarations of the SQLite store's operations: sqlite_messages_put, sqlite_jobs_claim and so on. */
 #ifndef STORE_SQLITE_OPERATIONS_H
 #define STORE_SQLITE_OPERATIONS_H
 

@@ -1,4 +1,4 @@
-/* The store on SQLite: opening it, and its table of operations. */
+/* The SQLite store: opening it, and its table of operations. */
 #include "store/sqlite/file/clock.h"
 #include "store/sqlite/file/memory.h"
 #include "store/sqlite/file/migrate.h"

@@ -1,4 +1,4 @@
-/* Alerts: rules, turns, what changed, and what has to be delivered. */
+/* Alerts on PostgreSQL: rules, turns, history, deliveries. */
 #include "store/alerts.h"
 
 #include "base/limits.h"

@@ -1,4 +1,4 @@
-/* What workers count of their work. */
+/* Rollups on PostgreSQL. */
 #include "store/postgres/query.h"
 
 pawl_status postgres_rollups_add(struct store *store, const struct rollup_cell *cells, size_t count,

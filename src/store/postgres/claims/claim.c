@@ -1,4 +1,4 @@
-/* Claiming messages. */
+/* Claiming messages on PostgreSQL. */
 #include "store/postgres/calls.h"
 
 enum postgres_query pg_claim_params(const struct messages_claim *in, struct params *p) {

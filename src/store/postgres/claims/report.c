@@ -1,4 +1,4 @@
-/* Reporting what became of granted messages, and the logs of receptors and perspectives. */
+/* Reports on PostgreSQL: complete, fail, release, renew, and those of receptors and checkpoints. */
 #include "store/postgres/calls.h"
 
 void pg_complete_params(const struct messages_complete *in, struct params *p) {

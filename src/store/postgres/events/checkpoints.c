@@ -1,4 +1,4 @@
-/* Claiming, renewing, skipping and looking at checkpoints. */
+/* Checkpoints on PostgreSQL: claim, renew, skip, list. */
 #include "base/uuid.h"
 #include "store/postgres/calls.h"
 

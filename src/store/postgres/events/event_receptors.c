@@ -1,4 +1,4 @@
-/* Receptors on events as statements. */
+/* Receptors on events on PostgreSQL. */
 #include "store/postgres/events/perspectives.h"
 
 pawl_status postgres_receptor_register(struct store *store, const struct receptor_new *in,

@@ -1,4 +1,4 @@
-/* Appending, reading and placing events, and snapshots. */
+/* Events on PostgreSQL: append, read, positions, snapshots. */
 #include "base/str.h"
 #include "base/uuid.h"
 #include "store/postgres/calls.h"

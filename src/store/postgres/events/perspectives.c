@@ -1,4 +1,4 @@
-/* Registering, changing, switching and looking at perspectives. */
+/* Perspectives on PostgreSQL: register, change, switch, list. */
 #include "store/postgres/events/perspectives.h"
 
 #include "base/limits.h"

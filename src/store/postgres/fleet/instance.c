@@ -1,4 +1,4 @@
-/* Instances: registration, heartbeats, shares, liveness. */
+/* Instances on PostgreSQL: registration, heartbeats, lanes, liveness. */
 #include "base/uuid.h"
 #include "store/check/place.h"
 #include "store/postgres/query.h"
@@ -68,7 +68,7 @@ pawl_status postgres_liveness_hold(struct store *store, pawl_uuid instance, bool
     if (status != PAWL_OK)
         return status;
     if (!direct) {
-        /* Still an answer about the instance: an evicted one must hear it here too. */
+        /* This call also reports whether the instance was evicted. */
         instance_query(&q, store, POSTGRES_Q_PEERS_LOOK, "liveness_hold", instance);
         status = pg_done(&q, err);
         if (status == PAWL_OK)

@@ -1,4 +1,4 @@
-/* Housekeeping and settings. */
+/* Housekeeping and settings on PostgreSQL. */
 #include "store/postgres/query.h"
 
 pawl_status postgres_maintain(struct store *store, const struct maintain_in *in, struct maintain_result *out,

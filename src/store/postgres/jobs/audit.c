@@ -1,4 +1,4 @@
-/* Executions, their audit, the spine, and what is removed in time. */
+/* Executions, their audit, the spine, and housekeeping of jobs on PostgreSQL. */
 #include <stdio.h>
 
 #include "base/str.h"

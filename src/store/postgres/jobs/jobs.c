@@ -1,4 +1,4 @@
-/* Jobs: enqueued, claimed, finished, renewed, cancelled, redriven, woken. */
+/* Jobs on PostgreSQL: enqueue, claim, finish, renew, cancel, redrive, wake. */
 #include "store/check/jobs.h"
 #include "store/postgres/calls.h"
 

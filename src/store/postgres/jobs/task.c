@@ -1,4 +1,4 @@
-/* Tasks, schedules, agents and refusals. */
+/* Tasks, schedules, agents and refusals on PostgreSQL. */
 #include "base/str.h"
 #include "store/check/jobs.h"
 #include "store/postgres/query.h"

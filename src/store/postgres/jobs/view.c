@@ -1,4 +1,4 @@
-/* Jobs, counts, limits and steps as the views show them. */
+/* Queries about jobs on PostgreSQL: lists, counts, limits, steps, why. */
 #include "base/limits.h"
 #include "store/check/jobs.h"
 #include "store/postgres/query.h"

@@ -1,4 +1,4 @@
-/* The whole work of one turn: one transaction, one round trip, without the steps that have nothing to do. */
+/* The batch on PostgreSQL: one transaction and one round trip, without steps that have nothing to do. */
 #include <string.h>
 
 #include "base/error.h"

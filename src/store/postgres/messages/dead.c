@@ -1,4 +1,4 @@
-/* Dead letters and the history: driven again, thrown away, removed. */
+/* Dead letters and history on PostgreSQL: redrive, discard, remove. */
 #include "store/postgres/query.h"
 
 pawl_status postgres_dead_redrive(struct store *store, const struct dead_ref *refs, size_t count,

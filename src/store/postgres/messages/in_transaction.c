@@ -1,5 +1,4 @@
-/* Putting and ending messages and jobs on the caller's connection, inside the transaction that is open
- * on it. */
+/* Putting and ending messages and jobs inside the caller's open PostgreSQL transaction. */
 #include "base/error.h"
 #include "base/str.h"
 #include "domain/name.h"

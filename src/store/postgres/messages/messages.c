@@ -1,4 +1,4 @@
-/* Messages as the views show them: lists, one by id, dead letters by cause, and why one is not done. */
+/* Queries about messages on PostgreSQL: lists, one by id, dead letters by cause, why one is not done. */
 #include "base/limits.h"
 #include "base/uuid.h"
 #include "store/check/place.h"

@@ -1,11 +1,11 @@
-/* Putting messages. */
+/* Putting messages on PostgreSQL. */
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/str.h"
 #include "base/uuid.h"
 #include "store/postgres/calls.h"
 
-/* Ids are drawn and payloads hashed here, so that the server need not look into them. */
+/* Ids are generated and payloads hashed here, so that the server need not parse them. */
 static pawl_status put_ids(const struct messages_put *in, struct put_result *out, int64_t *hashes,
                            pawl_error *err) {
     pawl_status status = PAWL_OK;

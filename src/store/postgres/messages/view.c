@@ -1,4 +1,4 @@
-/* Counts, instances, lanes, receptors and checkpoints as the views show them. */
+/* Queries about counts, instances, lanes, receptors and checkpoints on PostgreSQL. */
 #include "base/str.h"
 #include "store/check/place.h"
 #include "store/postgres/query.h"

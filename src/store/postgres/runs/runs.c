@@ -1,4 +1,4 @@
-/* Runs: what happens to them, each a call of one function. */
+/* Operations on runs on PostgreSQL, each a call of one SQL function. */
 #include "store/check/runs.h"
 #include "base/buf.h"
 #include "base/json/json.h"

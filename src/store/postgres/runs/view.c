@@ -1,4 +1,4 @@
-/* Runs, partitions, items and targets as the views show them. */
+/* Queries about runs, partitions, items and targets on PostgreSQL. */
 #include "base/str.h"
 #include "store/check/runs.h"
 #include "store/postgres/query.h"

@@ -1,4 +1,4 @@
-/* The binary format of PostgreSQL's values. */
+/* Encoding parameters and decoding cells in PostgreSQL's binary format. */
 #include "store/postgres/wire/binary.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* One connection to a server. */
+/* One connection to a PostgreSQL server: options, connecting, waiting, reconnecting. */
 #include "store/postgres/wire/connection.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "store/postgres/wire/schema.h"
 
 enum { OPTIONS_MAX = 64, OPTIONS_TEXT_BYTES = 512, NUMBER_BYTES = 16, READS_MAX = 8, LINE_BYTES = 400 };
-/* A connection that answered this shortly ago is not looked at again before it is used. */
+/* A connection that answered this recently is not checked before use. */
 enum { FRESH_US = 200 };
 
 static const char *option_value(const PQconninfoOption *options, const char *keyword) {
@@ -52,7 +52,7 @@ static bool address_local(const PQconninfoOption *options) {
         host = getenv("PGHOST");
     if (hostaddr == NULL)
         hostaddr = getenv("PGHOSTADDR");
-    /* A service file may name any host: it must say how to be secure itself. */
+    /* A service file may name any host: it must configure TLS itself. */
     return all_local(hostaddr != NULL ? hostaddr : host) && option_value(options, "service") == NULL;
 }
 
@@ -89,7 +89,7 @@ pawl_status pg_connection_init(struct postgres *self, const struct store_config 
     self->statement_timeout_ms = config->statement_timeout_ms > 0 ? config->statement_timeout_ms
                                                                   : PAWL_STATEMENT_TIMEOUT_MS_DEFAULT;
     self->address.direct = true;
-    /* libpq's own message may quote a piece of the address, and that may be the password. */
+    /* libpq's message may quote part of the address, possibly the password. */
     self->address.options = PQconninfoParse(config->url, NULL);
     if (self->address.options == NULL)
         return error_set(
@@ -133,9 +133,9 @@ bool pg_connection_wait(PGconn *conn, short events, int64_t deadline_ms) {
     }
 }
 
-/* A commit whose wait for its synchronous standby was ended: the caller must hear that it is unknown. The
- * code of the warning is that of every warning and its words are in the server's language, but it says which
- * of the server's functions gave it, and that no other warning can. */
+/* A commit whose wait for its synchronous standby was cancelled: the caller must be told that the outcome is
+ * unknown. The warning has the generic code and a localised text, but it names the server function that
+ * raised it, which is unique. */
 static void notice_receive(void *self, const PGresult *result) {
     const char *function = PQresultErrorField(result, PG_DIAG_SOURCE_FUNCTION);
     if (function != NULL && strcmp(function, "SyncRepWaitForLSN") == 0)
@@ -155,7 +155,7 @@ static void keyword_add(struct keywords *keywords, const char *name, const char 
     }
 }
 
-/* The user's options, and ours where the user said nothing. PAWL_INVALID when they are too long together. */
+/* The user's options, and ours where the user set none. PAWL_INVALID when they are too long together. */
 static pawl_status keywords_fill(struct postgres *self, struct keywords *keywords,
                                  char timeout[static NUMBER_BYTES], char settings[static OPTIONS_TEXT_BYTES],
                                  const char *op, pawl_error *err) {
@@ -167,8 +167,8 @@ static pawl_status keywords_fill(struct postgres *self, struct keywords *keyword
         {"fallback_application_name", "pawl"},
         {"connect_timeout", timeout},
         {"keepalives", "1"},
-        /* Packets that vanish are noticed by the system within 5 s: sent ones are not confirmed, and while
-         * nothing is sent it asks the other side every second. */
+        /* The system notices a dead connection within 5 s: sent data is not acknowledged, or keepalives, one
+         * per second while idle, are not answered. */
         {"keepalives_idle", "2"},
         {"keepalives_interval", "1"},
         {"keepalives_count", "3"},
@@ -262,7 +262,7 @@ static bool is_alive(struct postgres *self) {
     if (clock_boot_us() - self->answered_us < FRESH_US)
         return PQtransactionStatus(self->conn) == PQTRANS_IDLE;
     struct pollfd fd = {.fd = PQsocket(self->conn), .events = POLLIN};
-    /* First what it had to say, then the end of the stream. */
+    /* Read what the server sent, then the end of the stream. */
     for (int reads = 0; reads < READS_MAX && poll(&fd, 1, 0) > 0; reads++) {
         if (PQconsumeInput(self->conn) == 0)
             return false;
@@ -288,8 +288,8 @@ pawl_status pg_connection_ready(struct postgres *self, const char *op, pawl_erro
     return status;
 }
 
-/* The answer to one question on a separate connection; -1 when it cannot be had in time. A server that
- * answers, even with a refusal, is there: then nothing is wrong with the way to it. */
+/* The answer to one query on a separate connection; -1 if there is none in time. A server that answers, even
+ * with an error, is reachable. */
 static int64_t ask_beside(struct postgres *beside, int pid, int64_t deadline_ms) {
     char number[NUMBER_BYTES];
     const char *values[] = {number};

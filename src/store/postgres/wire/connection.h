@@ -10,10 +10,10 @@
 
 enum { SCHEMA_BYTES = 64 };
 
-/* Whether the session behind the connection stays the same from one transaction to the next. */
+/* Whether the server session stays the same from one transaction to the next. */
 enum session { SESSION_UNKNOWN, SESSION_OURS, SESSION_SHARED };
 
-/* What a connection is made from; never holds the password itself: libpq keeps it. */
+/* The parameters of a connection; the password is kept by libpq only. */
 struct address {
     PQconninfoOption *options; /* as parsed; PQconninfoFree */
     bool direct;               /* false: a pooler refused our session settings */
@@ -34,12 +34,12 @@ struct postgres {
     int connect_timeout_ms;
     int statement_timeout_ms;
     pawl_uuid alive; /* whose liveness lock this session holds; nil: none */
-    bool lock_lost;  /* that lock went with a broken connection */
+    bool lock_lost;  /* that lock was lost with a broken connection */
     bool doubt;      /* the server warned that a commit may be lost */
 };
 
-/* Parses the address and the schema's name; connects to nothing yet. Free with connection_free, also when it
- * fails. */
+/* Parses the address and the schema's name without connecting. Free with connection_free, even if it fails.
+ */
 PAWL_MUSTCHECK pawl_status pg_connection_init(struct postgres *self, const struct store_config *config,
                                               const char *op, pawl_error *err);
 void pg_connection_free(struct postgres *self);
@@ -47,7 +47,7 @@ void pg_connection_free(struct postgres *self);
 /* Makes sure that there is a connection; a broken one is replaced. */
 PAWL_MUSTCHECK pawl_status pg_connection_ready(struct postgres *self, const char *op, pawl_error *err);
 
-/* Gives the connection up; the next operation makes a new one. */
+/* Drops the connection; the next operation opens a new one. */
 void pg_connection_drop(struct postgres *self);
 
 /* Waits until the socket can be read or written (events of poll.h) or until deadline_ms of clock_boot_ms.
@@ -55,7 +55,7 @@ void pg_connection_drop(struct postgres *self);
 bool pg_connection_wait(PGconn *conn, short events, int64_t deadline_ms);
 
 /* Asks the server, on a separate connection, whether the session of this one is running a statement. False:
- * it is not, or there is no answer in time: what we wait for will not come. */
+ * it is not, or there is no answer in time, so the expected result will not arrive. */
 bool pg_connection_working(const struct postgres *self, int64_t within_ms);
 
 #endif

@@ -1,4 +1,4 @@
-/* Makes or upgrades the schema: one transaction, one migrator at a time. */
+/* Creating or upgrading the PostgreSQL schema: one transaction, one migrator at a time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ struct migration {
     pawl_error *err;
 };
 
-/* Runs text that was written for schema pawl. */
+/* Runs SQL text that uses the schema name pawl. */
 static pawl_status script(struct migration *m, const char *text) {
     buf_reset(&m->text);
     pg_schema_substitute(&m->text, text, m->self->schema);
@@ -170,7 +170,7 @@ static pawl_status functions_make(struct migration *m) {
     return status == PAWL_OK ? pg_script_run(m->self, OP, m->text.ptr, m->sqlstate, m->err) : status;
 }
 
-/* Functions whose text changed are made again; the rights are granted again after that. */
+/* Functions whose text changed are created again, and then the grants are repeated. */
 static pawl_status functions_apply(struct migration *m) {
     bool changed = false;
     struct statement list = pg_statement_new(POSTGRES_Q_FUNCTION_LIST, m->arena);

@@ -1,4 +1,4 @@
-/* Statements to the server and their results. */
+/* Sending statements and reading results: single statements, and transactions in one round trip. */
 #include "store/postgres/wire/pipeline.h"
 
 #include <inttypes.h>
@@ -50,7 +50,7 @@ static pawl_status lost(struct call *call, const char *why) {
     return status;
 }
 
-/* Pushes everything out, reading meanwhile: a server that cannot send does not read either. */
+/* Sends everything while reading: a server that cannot send does not read either. */
 static pawl_status flush(struct call *call) {
     for (;;) {
         int left = PQflush(call->self->conn);
@@ -65,8 +65,8 @@ static pawl_status flush(struct call *call) {
     }
 }
 
-/* Waits for the server to say something. A statement may take its time, but a connection over which nothing
- * comes any more is given up soon. Behind a pooler the two look alike. */
+/* Waits for the server's answer. A statement may take long, but a dead connection is given up soon. With a
+ * pooler the two cannot be told apart. */
 static bool wait_answer(struct call *call) {
     struct postgres *self = call->self;
     while (self->session == SESSION_OURS) {
@@ -93,7 +93,7 @@ static pawl_status next_result(struct call *call, PGresult **result) {
     return PAWL_OK;
 }
 
-/* The same after a failure that was already described: what follows must not change the description. */
+/* The same after a failure, whose description must not be overwritten. */
 static pawl_status next_result_behind(struct call *call, pawl_status failure, PGresult **result) {
     pawl_error *err = call->err;
     if (failure != PAWL_OK)
@@ -198,8 +198,8 @@ static pawl_status single_try(struct call *call, struct statement *statement) {
     return status;
 }
 
-/* Whether two transactions are served by one session that is ours alone; behind a pooler they need not be,
- * and it shows the client a process id that it made up. Asked once per connection. */
+/* Whether two transactions run in one session that only we use; with a pooler they may not, and it shows the
+ * client a made-up process id. Checked once per connection. */
 static pawl_status session_look(struct call *call) {
     pawl_status status = PAWL_OK;
     bool ours = true;
@@ -217,8 +217,7 @@ static pawl_status session_look(struct call *call) {
     return status;
 }
 
-/* A statement that comes back is parsed by the server once and called by name from then on, where the session
- * is ours. */
+/* A repeated statement is prepared once and then called by name, if the session is not shared. */
 static pawl_status statement_remember(const struct call *asked, const struct statement *statement) {
     struct postgres *self = asked->self;
     const struct params *p = &statement->params;
@@ -303,7 +302,7 @@ static void give_up(struct postgres *self) {
         pg_connection_drop(self);
 }
 
-/* Waits a random while that grows with the tries, so that two colliding callers part. */
+/* Waits for a random time that grows with the number of tries, so that colliding callers separate. */
 static void back_off(int tries) {
     uint64_t random = 0;
     if (random_bytes(&random, sizeof random, NULL) != PAWL_OK)
@@ -313,8 +312,8 @@ static void back_off(int tries) {
     (void)nanosleep(&wait, NULL); /* a signal only makes it shorter */
 }
 
-/* The lock that tells peers that we live is gone with the old connection: take it again before they believe
- * it. When that fails the heartbeat still speaks for us. */
+/* The liveness lock was lost with the old connection: take it again before peers act on it. If that fails,
+ * the heartbeat still proves that we are alive. */
 static void liveness_again(struct postgres *self) {
     if (!self->lock_lost)
         return;
@@ -463,8 +462,8 @@ pawl_status pg_query_run(struct postgres *self, const char *op, const char *text
     return status == PAWL_OK ? drain(&call, result) : status;
 }
 
-/* What the statement itself is wrong in: class 42, but for the server's refusal of several at once, which it
- * has read by then. */
+/* Errors in the statement itself: class 42, except the refusal of several statements at once, which the
+ * server has parsed by then. */
 static bool is_wrong(const PGresult *result) {
     const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const char *routine = PQresultErrorField(result, PG_DIAG_SOURCE_FUNCTION);

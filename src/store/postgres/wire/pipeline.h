@@ -1,4 +1,4 @@
-/* Statements to the server and their results: one alone, or several as one transaction in one round trip. */
+/* Sending statements and reading results: one alone, or several as one transaction in one round trip. */
 #ifndef STORE_POSTGRES_WIRE_PIPELINE_H
 #define STORE_POSTGRES_WIRE_PIPELINE_H
 
@@ -15,8 +15,8 @@ enum statement_effect { EFFECT_READ, EFFECT_WRITE };
 void pg_statement_clear(struct statement *statement); /* takes one without a result */
 
 /*
- * Runs one statement in its own transaction. A collision with another transaction is tried again, a few
- * times. PAWL_UNKNOWN: a write was sent and the connection was lost before its outcome was known.
+ * Runs one statement in its own transaction. A conflict with another transaction is retried a few times.
+ * PAWL_UNKNOWN: a write was sent and the connection was lost before its outcome was known.
  */
 PAWL_MUSTCHECK pawl_status pg_statement_run(struct postgres *self, const char *op,
                                             struct statement *statement, enum statement_effect effect,
@@ -34,13 +34,12 @@ PAWL_MUSTCHECK pawl_status pg_session_is_ours(struct postgres *self, const char 
 PAWL_MUSTCHECK pawl_status pg_query_run(struct postgres *self, const char *op, const char *text,
                                         PGresult **result, pawl_error *err);
 
-/* Lets the server read a statement with one parameter, JSON, and runs nothing. PAWL_INVALID: it is malformed
- * or names what is not there. Several statements in one text are not looked into. */
+/* Lets the server parse a statement with one JSON parameter without running it. PAWL_INVALID: it is malformed
+ * or refers to something that does not exist. A text with several statements is not checked. */
 PAWL_MUSTCHECK pawl_status pg_parse_run(struct postgres *self, const char *op, const char *text,
                                         pawl_error *err);
 
-/* Runs text that holds any number of statements, none included (migrations), without parameters, outside of
- * any retry. */
+/* Runs text with any number of statements, even none (migrations), without parameters and without retries. */
 PAWL_MUSTCHECK pawl_status pg_script_run(struct postgres *self, const char *op, const char *text,
                                          char sqlstate[static 6], pawl_error *err);
 

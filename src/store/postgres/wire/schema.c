@@ -1,4 +1,4 @@
-/* The schema's name in SQL text. */
+/* Replacing the schema name in SQL text. */
 #include "store/postgres/wire/schema.h"
 
 #include <string.h>

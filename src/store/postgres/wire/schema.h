@@ -1,4 +1,4 @@
-/* The schema's name in SQL text that was written for schema pawl. */
+/* Replacing the schema name in SQL text that uses the name pawl. */
 #ifndef STORE_POSTGRES_WIRE_SCHEMA_H
 #define STORE_POSTGRES_WIRE_SCHEMA_H
 

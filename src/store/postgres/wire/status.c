@@ -1,4 +1,4 @@
-/* What an SQLSTATE means for the caller. */
+/* Mapping SQLSTATEs to statuses and error texts. */
 #include "store/postgres/wire/status.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ static const struct {
         {"PW005", PAWL_BUSY},        {"08", PAWL_UNAVAILABLE}, /* connection */
         {"22", PAWL_INVALID},        /* data: 22P02 not JSON, 22021 not UTF-8, 22P05 … */
         {"23505", PAWL_CONFLICT},    /* another transaction was first: with the id of an event, say */
-        {"23", PAWL_INVALID},        /* a constraint of ours with a speaking name */
+        {"23", PAWL_INVALID},        /* one of our constraints, with a descriptive name */
         {"25006", PAWL_UNAVAILABLE}, /* read-only: a standby, or a primary that is being demoted */
         {"28", PAWL_UNAVAILABLE},    /* the server does not let us in */
         {"3D000", PAWL_UNAVAILABLE}, /* no such database */
@@ -52,7 +52,7 @@ bool pg_status_is_outage(const char *sqlstate) {
            strncmp(sqlstate, "57P", 3) == 0;
 }
 
-/* The error names the role that has the missing right: the server names only what was refused. */
+/* The error names the role that has the missing right; the server only names what was refused. */
 static pawl_status right_missing(const char *message, const char *schema, const char *op, pawl_error *err) {
     if (strstr(message, "for database") != NULL)
         return error_set(err, PAWL_CONFLICT, op,

@@ -1,4 +1,4 @@
-/* What an SQLSTATE means for the caller: the one place that maps them. */
+/* Mapping SQLSTATEs to statuses and error texts, in one place. */
 #ifndef STORE_POSTGRES_WIRE_STATUS_H
 #define STORE_POSTGRES_WIRE_STATUS_H
 
@@ -6,10 +6,10 @@
 
 #include "pawl.h"
 
-/* Two transactions got in each other's way and nothing happened: the same call may be made again at once. */
+/* Two transactions conflicted and nothing happened: the same call may be repeated at once. */
 bool pg_status_is_collision(const char *sqlstate);
 
-/* The server is going away or refuses work, whatever the statement was. */
+/* The server is shutting down or refuses all work, whatever the statement was. */
 bool pg_status_is_outage(const char *sqlstate);
 
 /* Fills *err from a failed result, with what to do where there is something to do. */

@@ -1,4 +1,4 @@
-/* Waking workers that wait: LISTEN on a separate connection, NOTIFY by each put. */
+/* Waking workers on PostgreSQL: LISTEN on a separate connection, NOTIFY by each put. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ struct waker {
     struct postgres self;
 };
 
-/* What put_wake says of a single message: kind.lane. */
+/* The notification for a single message: kind.lane. */
 static struct lane_name place_of(const char *text) {
     struct lane_name place = {0};
     int end = 0;
@@ -81,7 +81,7 @@ pawl_status postgres_wait_begin(struct store *store, pawl_uuid instance, int kin
     pg_params_int(q.params, kinds);
     pg_params_big(q.params, PAWL_WAIT_MS);
     pawl_status status = pg_done(&q, err);
-    /* In its own transaction, after the commit of the wish: every later put has seen it. */
+    /* In its own transaction, after the request is committed, so that every later put sees it. */
     pg_read(&q, store, POSTGRES_Q_WAIT_LATE, "wait_begin", NULL, status);
     return pg_flag(&q, late, err);
 }

@@ -1,4 +1,4 @@
-/* Alerts: rules, turns, what changed, and what has to be delivered. */
+/* Alerts on SQLite: rules, turns, history, deliveries. */
 #include "store/alerts.h"
 
 #include <sys/statvfs.h>
@@ -115,7 +115,7 @@ static pawl_status read_turn(struct operation *op, struct arena *arena, struct a
     return statement_end(&s);
 }
 
-/* A clock that was set back, or a caller with a longer interval, does not stop the evaluation. */
+/* A clock that was set back, or a caller with a longer interval, must not stop the evaluation. */
 static bool turn_due(const struct alert_turn *turn, int64_t now_ms, int64_t interval_ms) {
     return turn->next_ms <= now_ms || turn->next_ms > now_ms + 2 * interval_ms;
 }

@@ -1,4 +1,4 @@
-/* What workers count of their work. */
+/* Rollups on SQLite. */
 #include "store/rollups.h"
 
 #include "store/sqlite/file/row.h"

@@ -1,4 +1,4 @@
-/* Claiming: held streams first, then messages, lane by lane. */
+/* Claiming messages on SQLite: held streams first, then messages, lane by lane. */
 #include "store/sqlite/claims/claim.h"
 
 #include <inttypes.h>
@@ -16,11 +16,11 @@
 #include "store/sqlite/messages/pause.h"
 #include "store/sqlite/messages/put.h"
 
-/* A lane whose oldest claim began this long ago is claimed from again beside it. */
+/* A lane whose oldest claim is this old may be claimed from again. */
 enum { BUSY_MS = 1000 };
 /* Lanes looked up at a time: the first one often has all that is wanted. */
 enum { VISIT_LANES = 8 };
-/* A call that has read this many bytes of payload grants what it has, so that memory stays bounded. */
+/* After reading this many bytes of payload, a call grants what it has, so that memory is bounded. */
 enum { CLAIM_BYTES_MAX = 64 * 1024 * 1024 };
 
 /* One lane on the visit. */
@@ -125,7 +125,7 @@ static pawl_status load_flying(struct claiming *c, int lane) {
     return status;
 }
 
-/* What the instance has in flight decides what it may get of what was lost. */
+/* What the instance has in flight decides which lost messages it may get. */
 static pawl_status know_instance(struct claiming *c) {
     if (c->instance.known)
         return PAWL_OK;
@@ -157,9 +157,9 @@ struct held {
     } * stopped; /* by a pause */
 };
 
-/* A suspect that leads its stream is taken when none runs. A worker without slots gets it as all that it
- * has: a call that meets it beside work of this kind ends there, so that the next one begins with it; beside
- * work of another kind, which this kind cannot make end, it is passed over. */
+/* A suspect at the head of its stream is granted if no other is running. A worker without slots gets it only
+ * alone: a call that meets it with other work of this kind ends there, so that the next call starts with it;
+ * if work of another kind is in flight, which this kind cannot end, it is skipped. */
 static bool take_suspect(struct claiming *c) {
     const bool says_slots = c->instance.says_slots;
     const bool may = c->instance.may_suspect && (says_slots || !c->instance.has_other);
@@ -170,7 +170,7 @@ static bool take_suspect(struct claiming *c) {
     return take;
 }
 
-/* Columns of aside_read. Whether a pause stops the row; it is noted, and written when no row is being read.
+/* Columns of aside_read. Whether a pause stops the row; that is noted, and written once no row is being read.
  */
 static pawl_status stop_row(struct claiming *c, struct statement *s, pawl_str key, struct held *held,
                             bool *stops) {
@@ -194,7 +194,7 @@ static pawl_status stop_row(struct claiming *c, struct statement *s, pawl_str ke
     return str_dup(c->op->scratch, key, &stopped->key, c->op->err);
 }
 
-/* What a pause has stopped waits for its resume. */
+/* Messages stopped by a pause wait until it is removed. */
 static pawl_status keep_stopped(struct claiming *c, int lane, const struct stopped *stopped) {
     struct aside_back back = {.reason = ASIDE_RELEASED, .scheduled_ms = PAWL_UNTIL_RESUMED_MS};
     pawl_status status = PAWL_OK;
@@ -304,7 +304,7 @@ static pawl_status claim_held(struct claiming *c, int lane, bool *granted) {
     return status;
 }
 
-/* A message that may not run now goes after what holds its stream. */
+/* A message that may not run now is set aside until its stream's hold ends. */
 static pawl_status put_off(struct claiming *c, const struct item *item, const struct hold *hold) {
     struct operation *op = c->op;
     if (hold != NULL && hold->state == HOLD_PARKED)
@@ -316,7 +316,7 @@ static pawl_status put_off(struct claiming *c, const struct item *item, const st
     return hold_settle(op, item->kind, item->lane, item->stream, false);
 }
 
-/* A message that is paused waits for the resume, and its stream behind it. */
+/* A paused message waits until it is resumed, and so does the rest of its stream. */
 static pawl_status put_by(struct claiming *c, const struct item *item) {
     struct aside_new as = {.reason = ASIDE_RELEASED, .scheduled_ms = PAWL_UNTIL_RESUMED_MS};
     pawl_str key = item->stream;
@@ -352,7 +352,8 @@ static pawl_status obstacle_of(struct claiming *c, const struct item *item, bool
 struct sifting {
     struct keyset ids; /* of those that are kept */
     int64_t high;      /* up to where everything is kept or put off */
-    size_t passed;     /* that are paused, or behind one that is: they take up nothing of what is wanted */
+    size_t passed;     /* messages that are paused or follow a paused one; they do not count against what is
+                          wanted */
     bool twin;         /* the next one has an id that is kept: from there on they stay unread */
 };
 
@@ -481,7 +482,7 @@ static pawl_status read_visits(struct claiming *c, int64_t after_token, int64_t 
     return statement_end(&s);
 }
 
-/* *lanes = 0 when the instance runs a suspect and does not say its slots: it gets nothing beside it. */
+/* *lanes = 0 if the instance runs a suspect and does not state its slots: it gets nothing else. */
 static pawl_status runs_alone(struct claiming *c, size_t *lanes) {
     struct statement s = statement_begin(c->op, SQLITE_Q_CLAIM_ALONE);
     int64_t one = 0;

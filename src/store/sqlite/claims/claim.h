@@ -1,4 +1,4 @@
-/* Claiming: what is granted to whom. */
+/* Claiming messages inside an operation. */
 #ifndef STORE_SQLITE_CLAIMS_CLAIM_H
 #define STORE_SQLITE_CLAIMS_CLAIM_H
 

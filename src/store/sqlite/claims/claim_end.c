@@ -1,4 +1,4 @@
-/* How claims end without a report: expired, evicted, released. */
+/* Ending claims without a report on SQLite: expired, evicted, released. */
 #include "store/sqlite/claims/claim_end.h"
 
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static pawl_status load_part(struct operation *op, const struct part_ref *ref, s
     return status;
 }
 
-/* Up to where what an instance has in flight may have begun: handlers start in the order of the grant. */
+/* How far into an instance's items handlers may have started: they start in the order of the grant. */
 struct edge {
     struct edge *next;
     pawl_uuid instance;
@@ -122,7 +122,7 @@ static pawl_status edge_find(struct operation *op, pawl_uuid instance, struct ed
     return PAWL_OK;
 }
 
-/* A suspect that had begun is charged with the death of its worker, and dies of it at the limit. */
+/* A suspect that had started is charged with its worker's death, and becomes a dead letter at the limit. */
 static pawl_status judge(struct operation *op, const struct part *part, const struct stream_ref *stream) {
     struct statement s = statement_begin(op, SQLITE_Q_ASIDE_STATE);
     int64_t ended = 0;
@@ -151,7 +151,7 @@ struct lost {
 };
 
 /* The open items of a part that follow `behind` (NULL: all of them) are lost and leave it. Only a suspect
- * that had begun is charged; what may have begun becomes one, and so does what is lost again. */
+ * that had started is charged; items that may have started become suspects, and so do items lost again. */
 static pawl_status lose_items(struct operation *op, struct part *part, const struct stream_ref *behind,
                               const struct edge *edge, struct lost *lost) {
     pawl_status status = part_load_keys(op, part);
@@ -171,7 +171,7 @@ static pawl_status lose_items(struct operation *op, struct part *part, const str
     return status;
 }
 
-/* Successors in other parts of the token were in the same hands, and go the same way. */
+/* Successors in other parts of the token were held by the same worker, and are treated the same way. */
 static pawl_status lose_part(struct operation *op, struct part *part, enum claim_state state,
                              const struct edge *edge) {
     struct part *first = NULL;

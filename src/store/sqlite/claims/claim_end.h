@@ -1,4 +1,4 @@
-/* How claims end without a report: expired, evicted, released. */
+/* Ending claims without a report: expired, evicted, released. */
 #ifndef STORE_SQLITE_CLAIMS_CLAIM_END_H
 #define STORE_SQLITE_CLAIMS_CLAIM_END_H
 
@@ -15,7 +15,7 @@ PAWL_MUSTCHECK pawl_status ending_overdue_own(struct operation *op, enum store_k
 /* Ends every active part of an instance as evicted: each unfinished message gets a death. */
 PAWL_MUSTCHECK pawl_status ending_evicted(struct operation *op, pawl_uuid instance);
 
-/* Gives everything back that an instance holds, without an attempt and without a death. */
+/* Gives back everything that an instance holds, without counting an attempt or a death. */
 PAWL_MUSTCHECK pawl_status ending_released(struct operation *op, pawl_uuid instance);
 
 #endif

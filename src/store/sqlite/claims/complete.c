@@ -1,4 +1,4 @@
-/* Completion: per stream a prefix, a whole claim in one statement. */
+/* Completing messages on SQLite: a prefix per stream, and a whole claim in one statement. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,8 +99,8 @@ static pawl_status index_open(struct token_group *g) {
 }
 
 /*
- * The open item with that id, as *surplus when an item of the call has matched it already; NULL when there is
- * none. Whole claims are mostly reported in the order of the grant: then no index is needed.
+ * The open item with that id, as *surplus if an item of the call has already matched it; NULL if there is
+ * none. Whole claims are mostly reported in the order of the grant, so usually no index is needed.
  */
 static pawl_status find_open(struct token_group *g, pawl_uuid id, struct open_item **found,
                              struct open_item **surplus) {
@@ -157,7 +157,7 @@ static void bind_range(struct statement *s, const struct open_item *first, const
     bind_int(s, last->item->seq);
 }
 
-/* Messages from first to last, all of one part and all accepted: between them the table has no others. */
+/* Messages from first to last, all of one part and all accepted; the table has no others in between. */
 static pawl_status finish_range(struct token_group *g, struct open_item *first, struct open_item *last) {
     struct operation *op = g->op;
     struct statement s;

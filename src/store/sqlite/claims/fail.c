@@ -1,4 +1,4 @@
-/* Failure and release: granted messages that come back. */
+/* Failing and releasing messages on SQLite. */
 #include "base/str.h"
 #include "base/uuid.h"
 #include "domain/failure/retry.h"
@@ -59,7 +59,7 @@ static pawl_status write_failed(struct operation *op, const struct held_item *he
     return statement_run(&s);
 }
 
-/* What a cancelled message says: who wanted it to end, and why. */
+/* The error of a cancelled message: who cancelled it, and why. */
 static pawl_status cancel_text(struct operation *op, pawl_uuid message, pawl_str *error) {
     char id[UUID_TEXT_BYTES];
     struct statement s = statement_begin(op, SQLITE_Q_PAUSE_FIND);
@@ -142,7 +142,7 @@ pawl_status items_fail(struct operation *op, const struct messages_fail *in, str
     return status != PAWL_OK ? status : parts_flush(op);
 }
 
-/* The later items of the stream under the same token come back with it. */
+/* Later items of the stream under the same token are released with it. */
 static pawl_status release_followers(struct operation *op, const struct held_item *held) {
     struct part *part = NULL;
     pawl_status status = part_load_token(op, held->part->token, &part);

@@ -1,4 +1,4 @@
-/* What is in flight: loading, marking and writing the parts of claims. */
+/* Loading, marking and writing the parts of claims. */
 #include "store/sqlite/claims/flight.h"
 
 #include <endian.h>
@@ -37,8 +37,8 @@ static struct part *find_loaded(struct operation *op, int64_t token, int number)
 }
 
 static void link_part(struct operation *op, struct part *part) {
-    /* Kept in the order (token, part): that is the order in which parts end and are looked at. New tokens are
-     * the highest, so this walks only when several parts are loaded. */
+    /* Kept in the order (token, part), the order in which parts end and are examined. New tokens are the
+     * highest, so this walks only if several parts are loaded. */
     struct part **at = &op->parts;
     while (*at != NULL &&
            ((*at)->token < part->token || ((*at)->token == part->token && (*at)->part < part->part)))

@@ -1,11 +1,10 @@
-/* What is in flight: the parts of claims, loaded once per operation, changed in memory, written back at its
- * end. */
+/* The parts of claims: loaded once per operation, changed in memory, written back at its end. */
 #ifndef STORE_SQLITE_CLAIMS_FLIGHT_H
 #define STORE_SQLITE_CLAIMS_FLIGHT_H
 
 #include "store/sqlite/file/operation.h"
 
-/* What became of an item of a part. */
+/* The state of an item of a part. */
 enum item_mark {
     MARK_OPEN = 0, /* in flight */
     MARK_DONE,     /* reported: its id is one of the part's done_ids */
@@ -29,7 +28,7 @@ struct part {
     pawl_uuid instance;
     enum part_source source;
     enum suspect_state suspect;
-    int lost; /* granted with it after a loss; only of a fresh part */
+    int lost; /* granted with it after a loss; only in a new part */
     enum claim_state state;
     enum dead_policy policy;
     int max_attempts;
@@ -63,7 +62,7 @@ PAWL_MUSTCHECK pawl_status part_load_keys(struct operation *op, struct part *par
 /* A new part with room for count items, written by parts_flush. NULL when out of memory. */
 struct part *part_make(struct operation *op, int64_t token, size_t count);
 
-/* An open item becomes done or leaves; the part whose last item does so is done. */
+/* Marks an open item as done or gone; a part without open items is done. */
 void part_mark(struct part *part, struct part_item *item, enum item_mark mark);
 
 /* Writes the changed parts and forgets them all: pointers into them are no longer valid. */

@@ -1,4 +1,4 @@
-/* Reports that only keep a log: receptors' runs and perspectives' checkpoints. */
+/* Reports of receptors and checkpoints on SQLite. */
 #include "store/sqlite/claims/log.h"
 #include "store/sqlite/events/events.h"
 

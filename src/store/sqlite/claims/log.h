@@ -1,4 +1,4 @@
-/* Reports that only keep a log: receptors' runs and perspectives' checkpoints. */
+/* Reports of receptors and checkpoints. */
 #ifndef STORE_SQLITE_CLAIMS_LOG_H
 #define STORE_SQLITE_CLAIMS_LOG_H
 

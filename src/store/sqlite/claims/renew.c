@@ -1,4 +1,4 @@
-/* Renewal: a longer lease for some messages of a claim, or for all of it. */
+/* Renewing leases on SQLite, of some messages of a claim or of all of it. */
 #include "base/uuid.h"
 #include "store/sqlite/claims/report.h"
 
@@ -62,7 +62,7 @@ static pawl_status name_one(struct operation *op, const struct reporter *by, con
     return PAWL_OK;
 }
 
-/* The named items go to a part of their own; the others keep their lease. */
+/* The named items move to a new part; the others keep their lease. */
 static pawl_status split(struct operation *op, struct part *part, int64_t lease_until_ms) {
     struct part *renewed = part_make(op, part->token, part->named);
     if (renewed == NULL)

@@ -1,4 +1,4 @@
-/* What all reports on granted messages share, and their operations of the seam. */
+/* Shared code of reports on granted messages, and their store operations. */
 #include "store/sqlite/claims/report.h"
 
 #include "base/uuid.h"

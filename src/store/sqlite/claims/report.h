@@ -13,7 +13,8 @@ struct reporter {
 /* Whether the part was granted to the reporter. */
 bool report_is_of(const struct reporter *by, const struct part *part);
 
-/* What an item that is not held answers: duplicate when it was reported before, else stale (and counted). */
+/* The answer for an item that is not held: duplicate if it was reported before, otherwise stale (and
+ * counted). */
 PAWL_MUSTCHECK pawl_status report_unheld(struct operation *op, const struct reporter *by,
                                          const struct item_ref *ref, enum store_answer *answer);
 

@@ -1,10 +1,10 @@
-/* Taking, applying and moving what a perspective lacks, in one transaction. */
+/* Advancing a perspective on SQLite: claim, apply and move in one transaction. */
 #include "base/error.h"
 #include "base/str.h"
 #include "store/sqlite/events/events.h"
 #include "store/sqlite/fleet/instance.h"
 
-/* What one call works with. */
+/* The state of one call. */
 struct advance {
     struct operation *op;
     const struct perspective_advance *in;
@@ -23,7 +23,7 @@ static pawl_status take(struct advance *a, const struct checkpoint_state *c) {
     return checkpoint_pick(a->op, &a->taken, c);
 }
 
-/* Of the named streams; those that find no room are woken. */
+/* Takes the named streams; those without room are marked as due. */
 static pawl_status take_named(struct advance *a) {
     const pawl_str *key = &a->in->perspective;
     struct runnable runnable = {.keys = &key, .count = a->perspective.paused ? 0 : 1};
@@ -61,7 +61,7 @@ static pawl_status take_due(struct advance *a) {
     return status;
 }
 
-/* What is waiting before a stream leaves it the rest of the batch. */
+/* A stream gets what the streams before it leave of the batch. */
 static pawl_status cut(struct advance *a) {
     int64_t before = 0;
     pawl_status status = wanted_read(a->op, a->in->perspective, &a->wanted);

@@ -1,4 +1,4 @@
-/* Applying events to a perspective: its SQL, or a C function with the same transaction. */
+/* Applying granted checkpoints on SQLite: SQL, or a C function in the same transaction. */
 #include "store/apply.h"
 
 #include "base/error.h"

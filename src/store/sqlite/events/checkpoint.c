@@ -1,4 +1,4 @@
-/* Checkpoints: how they move and which may be claimed. */
+/* Moving checkpoints, and finding those that may be claimed. */
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -120,7 +120,7 @@ pawl_status checkpoint_end(struct operation *op, struct checkpoint_state *c, con
     if (end->status == CHECKPOINT_COMPLETED) {
         c->view.attempts = 0;
         if (c->view.version < c->view.head)
-            c->view.status = CHECKPOINT_PENDING; /* more has come meanwhile */
+            c->view.status = CHECKPOINT_PENDING; /* there are newer events */
         else
             c->due_ms = -1;
     }

@@ -1,4 +1,4 @@
-/* The checkpoints that a batch is granted. */
+/* Granting checkpoints in a batch. */
 #include "base/limits.h"
 #include "base/str.h"
 #include "store/apply.h"
@@ -6,7 +6,7 @@
 #include "store/sqlite/claims/report.h"
 #include "store/sqlite/events/events.h"
 
-/* Every perspective that is fed, for a call that names none. */
+/* Every live or filling perspective, for a call that names none. */
 static pawl_status all_keys(struct operation *op, struct checkpoints_claim *claim) {
     pawl_status status = PAWL_OK;
     pawl_str *keys = arena_array(op->scratch, PAWL_PERSPECTIVES_MAX, sizeof *keys);
@@ -20,7 +20,7 @@ static pawl_status all_keys(struct operation *op, struct checkpoints_claim *clai
     return status == PAWL_OK ? end : status;
 }
 
-/* What the messages say is written down in checkpoints, so they end here. */
+/* The checkpoints now record what the messages said, so the messages end here. */
 static pawl_status woken(struct operation *op, const struct checkpoints_claim *due, struct arena *arena,
                          struct checkpoint_grants *out) {
     struct item_list items = {NULL, 0};

@@ -1,4 +1,4 @@
-/* A checkpoint as it is stored: read and written. */
+/* Reading and writing the row of a checkpoint. */
 #include "base/str.h"
 #include "base/uuid.h"
 #include "store/sqlite/events/events.h"

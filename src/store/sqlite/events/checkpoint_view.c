@@ -1,4 +1,4 @@
-/* Checkpoints as they are seen: lists, and the most common errors. */
+/* Listing checkpoints, and their most common errors. */
 #include "base/error.h"
 #include "store/sqlite/events/events.h"
 

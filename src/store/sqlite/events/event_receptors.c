@@ -1,4 +1,4 @@
-/* Receptors on events: registered, listed, removed, and fed from their positions. */
+/* Receptors on events on SQLite: register, list, remove, feed. */
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"

@@ -1,5 +1,5 @@
-/* The events of a batch as a table, event_rows(?1), for the SQL of perspectives: no JSON is made and read
- * again. */
+/* event_rows(?1): the events of a batch as a table for the SQL of perspectives, without going through JSON.
+ */
 #ifndef STORE_SQLITE_EVENTS_EVENT_TABLE_H
 #define STORE_SQLITE_EVENTS_EVENT_TABLE_H
 
@@ -16,7 +16,7 @@ struct event_batch {
 int event_table_install(sqlite3 *db);
 /* Whether a perspective's SQL takes its events by event_rows(?1). */
 bool event_table_named(pawl_str sql);
-/* PAWL_INVALID: the statement takes its ?1 in another way as well; it would find nothing there. */
+/* PAWL_INVALID: the statement also uses ?1 in another way, which would find nothing there. */
 PAWL_MUSTCHECK pawl_status event_table_check(pawl_str sql, const char *op, pawl_error *err);
 /* The batch must outlive the statement's run. A code of SQLite. */
 int event_table_bind(sqlite3_stmt *stmt, const struct event_batch *batch);

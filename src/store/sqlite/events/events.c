@@ -1,4 +1,4 @@
-/* Appending and reading events, and snapshots. */
+/* Events on SQLite: append, read, snapshots. */
 #include "store/sqlite/events/events.h"
 
 #include <inttypes.h>
@@ -51,7 +51,7 @@ pawl_status texts_json(struct operation *op, const pawl_str *texts, size_t count
     return status;
 }
 
-/* Whether the call happened before: the answer stays APPLIED when none of its ids is known. */
+/* Whether the call happened before; the answer stays APPLIED if none of its ids is known. */
 static pawl_status find_known(struct operation *op, const struct events_append *in,
                               struct append_result *out) {
     size_t count = 0;
@@ -113,7 +113,7 @@ static pawl_status event_write(struct operation *op, const struct events_append 
     return statement_run(&s);
 }
 
-/* The message that says "look at this stream", and what is to be published. */
+/* Puts the message that says "look at this stream", and the events to publish. */
 static pawl_status append_wake(struct operation *op, const struct events_append *in,
                                const struct append_result *out) {
     int64_t one = 0;

@@ -75,7 +75,7 @@ PAWL_MUSTCHECK pawl_status checkpoint_end(struct operation *op, struct checkpoin
 PAWL_MUSTCHECK pawl_status checkpoint_report(struct operation *op, pawl_uuid instance,
                                              const struct checkpoint_report *report,
                                              enum store_answer *answer);
-/* Perspectives that can be run: named, fed and not paused. */
+/* Perspectives that can be applied: named, live or filling, and not paused. */
 struct runnable {
     const pawl_str **keys;
     size_t count;
@@ -91,9 +91,9 @@ PAWL_MUSTCHECK pawl_status checkpoint_pick(struct operation *op, struct picked *
                                            const struct checkpoint_state *c);
 /* A completed one becomes pending, due now. */
 PAWL_MUSTCHECK pawl_status checkpoint_wake(struct operation *op, struct checkpoint_state *c);
-/* One that is not behind is completed. */
+/* Completes a checkpoint that does not lag. */
 PAWL_MUSTCHECK pawl_status checkpoint_idle(struct operation *op, struct checkpoint_state *c);
-/* Of the named streams: list becomes what is to be granted, the others are written down. */
+/* For the named streams: list receives what to grant, the others are recorded as due. */
 PAWL_MUSTCHECK pawl_status checkpoints_take_streams(struct operation *op, const struct checkpoint_look *look,
                                                     const struct runnable *runnable, struct picked *list);
 /* Steps of a batch; the input is checked. */
@@ -104,14 +104,14 @@ PAWL_MUSTCHECK pawl_status checkpoints_held(struct operation *op, const struct c
                                             struct arena *arena, struct checkpoint_grants *out);
 PAWL_MUSTCHECK pawl_status checkpoints_extend(struct operation *op, const struct checkpoints_renew *in,
                                               enum store_answer *answers);
-/* The checkpoints of a batch: those that messages speak of, whose work ends with that, then what is due.
+/* The checkpoints of a batch: first those that messages name, which completes the messages, then what is due.
  * used: the request key was used before. */
 PAWL_MUSTCHECK pawl_status checkpoints_batch(struct operation *op, const struct work_batch *in, bool used,
                                              struct arena *arena, struct checkpoint_grants *out);
-/* What an instance held that is evicted or has left is free. */
+/* Frees the checkpoints of an instance that was evicted or has left. */
 PAWL_MUSTCHECK pawl_status checkpoints_leave(struct operation *op, pawl_uuid instance);
 
-/* Which events are for a perspective: looked up once, when its types are few and it leaves none out. */
+/* Which events a perspective gets: looked up once if it has few types and no skips. */
 enum { WANTED_TYPES_MAX = 16 };
 struct wanted_events {
     pawl_str key;

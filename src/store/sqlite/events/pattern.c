@@ -1,4 +1,4 @@
-/* The patterns of a perspective or of a receptor, kept under its key. */
+/* Storing and reading the patterns of perspectives and receptors. */
 #include "base/limits.h"
 #include "store/sqlite/events/events.h"
 

@@ -1,4 +1,4 @@
-/* Perspectives: found, registered with their patterns, backfilled, paused and removed. */
+/* Perspectives on SQLite: find, register, backfill, pause, remove. */
 #include <stdlib.h>
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-/* The counts of perspectives: added up during an operation, written once at its end. */
+/* Adding up the counts of perspectives during an operation, and writing them at its end. */
 #include "store/sqlite/events/perspective_count.h"
 
 #include "base/str.h"

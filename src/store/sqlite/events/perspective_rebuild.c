@@ -1,4 +1,4 @@
-/* Perspectives that start again: in place from the first event, or as another version that takes over. */
+/* Rebuilding a perspective in place, and switching to another version. */
 #include "base/error.h"
 #include "base/str.h"
 #include "store/sqlite/events/events.h"

@@ -1,4 +1,4 @@
-/* What is asked about perspectives: the list with its counts and lags, and how far one has come. */
+/* Queries about perspectives: the list with counts and lag, and how far one has got. */
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
@@ -116,8 +116,8 @@ pawl_status sqlite_perspective_list(struct store *store, pawl_str name, struct a
         whole = whole && list.rows[i].lag_whole;
     if (status != PAWL_OK)
         return status;
-    /* The next list goes on from here: only a transaction that writes can remember that. When another writer
-     * takes long, what was read is still right, and the next list tries again. */
+    /* The next list continues from here; only a writing transaction can remember that. If another writer
+     * takes long, the result is still right, and the next list tries again. */
     listing.mode = OPERATION_WRITE;
     if (!whole && list_all(store, &listing, arena, &moved, NULL) == PAWL_OK)
         list = moved;

@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "store/sqlite/file/operation.h"
 
-/* What SQLite says of a statement that is not ours. */
+/* SQLite's error about a user's statement. */
 static pawl_status failure(struct operation *op, int rc, pawl_error *err) {
     int kind = rc & 0xff;
     if (kind == SQLITE_BUSY || kind == SQLITE_LOCKED || kind == SQLITE_PROTOCOL || kind == SQLITE_NOMEM ||
@@ -24,7 +24,7 @@ static pawl_status prepare(struct operation *op, pawl_str sql, sqlite3_stmt **st
     return rc == SQLITE_OK ? PAWL_OK : failure(op, rc, err);
 }
 
-/* What a statement is given: rows, or a text that may be absent. */
+/* The input of a statement: rows, or a text that may be absent. */
 struct given {
     pawl_str text;
     const struct event_batch *rows;
@@ -89,7 +89,8 @@ pawl_status user_sql_rows(struct operation *op, pawl_str sql, const struct event
     return run_all(op, sql, &(struct given){.rows = rows}, err);
 }
 
-/* Whether the statements could run; none is executed. After one that creates something nothing is known. */
+/* Whether the statements could run; none is executed. After one that creates something, the rest cannot be
+ * checked. */
 static pawl_status user_sql_check(struct operation *op, pawl_str sql, bool writes, pawl_error *err) {
     bool rows = event_table_named(sql), creates = false;
     pawl_status status = PAWL_OK;

@@ -33,15 +33,15 @@ static bool elected(struct sqlite_store *store) {
 
 static void checkpoint(struct sqlite_store *store, int mode) {
     pawl_error err;
-    /* Pages of a log that was removed may not go into a file that others have changed since. */
+    /* Pages of a removed log must not be written to a file that others have changed since. */
     if (store->cut_off || files_still_there(store, "sqlite_checkpoint", &err) != PAWL_OK) {
         (void)set_lock(store, F_UNLCK);
         return;
     }
     store->wait_deadline_us = clock_boot_us() + (int64_t)CHECKPOINT_WAIT_MS * 1000;
     int rc = sqlite3_wal_checkpoint_v2(store->db, NULL, mode, NULL, NULL);
-    /* A reader that stays keeps the log from being emptied: waiting for it after every commit would stall
-     * all writers, so it is waited for once per CHECKPOINT_PAGES. */
+    /* A long-running reader keeps the log from being emptied. Waiting for it after every commit would stall
+     * all writers, so wait only once per CHECKPOINT_PAGES. */
     store->checkpoint_pages = CHECKPOINT_PAGES + (rc == SQLITE_OK ? 0 : store->wal_pages);
     (void)set_lock(store, F_UNLCK);
 }

@@ -1,4 +1,4 @@
-/* The store's clock, and what a new boot or a copied file means for it. */
+/* The store's clock on SQLite, and handling a new boot or a copied file. */
 #include "store/sqlite/file/clock.h"
 
 #include <string.h>

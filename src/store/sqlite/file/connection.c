@@ -1,4 +1,4 @@
-/* One SQLite connection: opening, settings, waiting for other writers, and what its errors mean. */
+/* One SQLite connection: opening, settings, waiting for other writers, and mapping its errors. */
 #include "store/sqlite/file/connection.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ enum { DAMAGE_BYTES = 200 };
 enum {
     BUSY_WAIT_US_MIN = 100,
     BUSY_WAIT_US_MAX = 4000,
-    BUSY_WAIT_US_NEXT = 1000 /* the next in line looks often */
+    BUSY_WAIT_US_NEXT = 1000 /* the next in line checks often */
 };
 
 void connection_deadline_start(struct sqlite_store *store) {
@@ -183,9 +183,8 @@ static pawl_status refuse_network(struct sqlite_store *store, pawl_error *err) {
 }
 
 /*
- * Looks at the file before SQLite does, and makes it with the right mode. An existing file is never opened
- * here: closing it again would drop the POSIX locks that SQLite holds on it for other connections of this
- * process.
+ * Checks the file before SQLite does, and creates it with the right mode. An existing file is never opened
+ * here: closing it would drop the POSIX locks that SQLite holds on it for other connections of this process.
  */
 static pawl_status prepare_file(struct sqlite_store *store, enum connection_mode mode, pawl_error *err) {
     struct stat info;
@@ -205,7 +204,7 @@ static pawl_status prepare_file(struct sqlite_store *store, enum connection_mode
     return refuse_network(store, err);
 }
 
-/* Processes that make or upgrade one database do it one after the other; freed when the connection closes. */
+/* Processes that create or upgrade a database take turns; released when the connection closes. */
 static pawl_status take_migrate_lock(struct sqlite_store *store, pawl_error *err) {
     char *path = NULL;
     if (asprintf(&path, "%s/migrate.lock", store->side_dir) < 0)
@@ -235,7 +234,7 @@ done:
     return status;
 }
 
-/* Lock files live beside the database, in a directory that only its owner can enter. */
+/* Lock files are next to the database, in a directory that only its owner can enter. */
 static pawl_status prepare_side_dir(struct sqlite_store *store, enum connection_mode mode, pawl_error *err) {
     struct stat info;
     /* No directory beside a database that is not there. */

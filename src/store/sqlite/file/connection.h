@@ -12,7 +12,7 @@ struct liveness_lock;
 
 enum turn_fd { TURN_NOT_OPENED = -1, TURN_CANNOT_BE_OPENED = -2 };
 
-/* Where a file is: another one under the same name has another place. */
+/* The identity of a file: another file of the same name has a different one. */
 struct file_place {
     uint64_t device, inode; /* inode 0: not looked at yet */
 };
@@ -36,9 +36,9 @@ struct sqlite_store {
     bool turn_held;
     int64_t turn_ignore_until_us; /* boot clock */
     struct file_place places[STORE_FILES];
-    const int64_t *clock_ms; /* the store's time, when it is not this machine's; borrowed */
+    const int64_t *clock_ms; /* the store's time, if it is not this machine's; borrowed */
     bool in_memory;          /* it has no files */
-    bool cut_off; /* one of them was removed or replaced: nothing may be written into what is there now */
+    bool cut_off; /* one of them was removed or replaced: nothing may be written to the current files */
     struct liveness_lock *liveness;
     struct arena *scratch; /* emptied at the start of every operation */
     sqlite3_stmt *statements[SQLITE_Q_COUNT];

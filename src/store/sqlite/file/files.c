@@ -1,4 +1,4 @@
-/* The files of a connection: what is at their paths now, and what this process has open. */
+/* Checking that the files of a connection are still the ones this process opened. */
 #include "store/sqlite/file/files.h"
 
 #include <dirent.h>
@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 
-/* What is at a path now; nothing is inode 0. */
+/* The file at a path now; inode 0 if there is none. */
 static struct file_place place_of(const char *path, const char *suffix) {
     char name[PATH_MAX];
     struct stat info;
@@ -21,8 +21,8 @@ static struct file_place place_of(const char *path, const char *suffix) {
 
 /*
  * All connections of a process share one index of the log, which SQLite finds by the database and not by its
- * name: a connection that is opened after the index was removed goes on with the removed one, while others
- * use what is there now. Without /proc nothing can be told, and the file counts as open.
+ * name: a connection opened after the index was removed continues with the removed one, while others use the
+ * new one. Without /proc this cannot be checked, and the file counts as open.
  */
 static bool is_open_here(struct file_place place) {
     DIR *dir = opendir("/proc/self/fd");
@@ -57,14 +57,14 @@ pawl_status files_short_log(struct sqlite_store *store, const char *op, pawl_err
     return gone ? cut_off(store, "-wal", "removed", op, err) : PAWL_OK;
 }
 
-/* SQLite never removes a log that is in use, nor replaces the file: when that happened we are cut off, and
- * no other process would see what we commit from now on. */
+/* SQLite never removes a log in use, nor replaces the file: if that happened, we are cut off, and no other
+ * process would see what we commit. */
 pawl_status files_still_there(struct sqlite_store *store, const char *op, pawl_error *err) {
     static const char *const suffixes[STORE_FILES] = {"", "-wal", "-shm"};
     for (size_t i = 0; i < STORE_FILES && !store->in_memory; i++) {
         struct file_place now = place_of(store->path, suffixes[i]), *was = &store->places[i];
         if (was->inode == 0 && (now.inode == 0 || is_open_here(now)))
-            *was = now; /* the log is made by the first reader */
+            *was = now; /* the first reader creates the log */
         if (was->inode == now.inode && was->device == now.device)
             continue;
         return cut_off(store, suffixes[i], now.inode == 0 ? "removed" : "replaced", op, err);

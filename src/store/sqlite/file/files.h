@@ -8,8 +8,8 @@
  * written any more. Called after the connection has read something: then the log is there. */
 PAWL_MUSTCHECK pawl_status files_still_there(struct sqlite_store *store, const char *op, pawl_error *err);
 
-/* PAWL_DAMAGED when the log is empty or missing. To be asked when SQLite read less than the index of the log
- * says there is: others made that index, and have a log that was removed since. */
+/* PAWL_DAMAGED when the log is empty or missing. Call it if SQLite read less than the index of the log says
+ * there is: another process made that index for a log that was removed since. */
 PAWL_MUSTCHECK pawl_status files_short_log(struct sqlite_store *store, const char *op, pawl_error *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* A store on SQLite without a file: for the simulator. No URL names it, so that no real work is kept in it
- * by mistake. */
+/* An in-memory SQLite store, for the simulator. No URL names it, so that no real work is kept in it by
+ * mistake. */
 #ifndef STORE_SQLITE_FILE_MEMORY_H
 #define STORE_SQLITE_FILE_MEMORY_H
 

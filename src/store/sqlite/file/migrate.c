@@ -1,4 +1,4 @@
-/* The schema: which version a database has, and making it the newest. */
+/* Creating, checking and upgrading the SQLite schema. */
 #include "store/sqlite/file/migrate.h"
 
 #include <stdlib.h>
@@ -64,7 +64,7 @@ pawl_status migrate_check(struct sqlite_store *store, pawl_error *err) {
     pawl_status status = ask(&op, SQLITE_Q_SCHEMA_EXISTS, &exists);
     if (status == PAWL_OK && !exists)
         status = ask(&op, SQLITE_Q_SCHEMA_USED, &used);
-    if (status == PAWL_OK && !exists && !used) /* another process may be making it at this moment */
+    if (status == PAWL_OK && !exists && !used) /* another process may be creating it at this moment */
         return error_set(err, PAWL_NOT_FOUND, op.name, "the database at %s is empty: run pawl migrate",
                          store->path);
     if (status == PAWL_OK && !exists)
@@ -158,8 +158,8 @@ static pawl_status compare_counts(struct operation *op, const struct migrate_con
 }
 
 /*
- * An application's file is welcome as long as nothing in it is named as our tables are. Asked before the file
- * becomes one with a log, so that a refusal changes nothing.
+ * An application's file is accepted unless something in it has a name like our tables. Checked before the
+ * file is switched to WAL, so that a refusal changes nothing.
  */
 static pawl_status refuse_foreign(struct operation *op) {
     bool exists = false;

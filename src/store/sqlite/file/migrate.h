@@ -1,4 +1,4 @@
-/* The schema: which version a database has, and making it the newest. */
+/* Creating, checking and upgrading the SQLite schema. */
 #ifndef STORE_SQLITE_FILE_MIGRATE_H
 #define STORE_SQLITE_FILE_MIGRATE_H
 

@@ -1,4 +1,4 @@
-/* One operation: begin, commit, roll back, and what is written with every commit. */
+/* One store operation on SQLite: begin, commit, roll back, and what every commit writes. */
 #include "store/sqlite/file/operation.h"
 
 #include <string.h>
@@ -67,7 +67,7 @@ static pawl_status run(struct operation *op, enum sqlite_query query) {
     return statement_run(&s);
 }
 
-/* A rollback after a failure: its own failure only says that SQLite has rolled back already. */
+/* Rolls back after a failure; if that fails too, SQLite has already rolled back. */
 static void roll_back(struct operation *op) {
     if (sqlite3_get_autocommit(op->store->db) != 0)
         return;
@@ -148,9 +148,9 @@ static bool has_changes(const struct operation *op) {
 }
 
 /*
- * A failed COMMIT is rolled back. When the log was written but not synced, or not yet announced to the
- * others, a crash now could bring the commit back: that outcome is unknown. A log that could not be written
- * is not.
+ * A failed COMMIT is rolled back. If the log was written but not synced, or not yet visible to others, the
+ * commit may still reappear after a crash, so the outcome is unknown. If the log could not be written, it is
+ * not.
  */
 static pawl_status commit(struct operation *op) {
     struct statement s = statement_begin(op, SQLITE_Q_TRANSACTION_COMMIT);

@@ -1,4 +1,4 @@
-/* One operation: a transaction with its time, its settings, its counters and its sums. */
+/* One store operation on SQLite: a transaction with its time, settings, counters and sums. */
 #ifndef STORE_SQLITE_FILE_OPERATION_H
 #define STORE_SQLITE_FILE_OPERATION_H
 
@@ -16,7 +16,7 @@ struct perspective_delta {
     int64_t stopped, applied;
 };
 
-/* Lives on the stack of the seam's function, from operation_begin to operation_end. */
+/* Lives on the stack of the operation's function, from operation_begin to operation_end. */
 struct operation {
     struct sqlite_store *store;
     struct arena *scratch; /* freed with the operation */
@@ -30,7 +30,7 @@ struct operation {
     struct kind_counts tally[KIND_COUNT + 1]; /* what it adds to each; see tally_shape */
     struct perspective_delta perspective;
     bool wake;          /* a worker waits for what this operation put */
-    bool news;          /* it paused or cancelled something: all workers are to look */
+    bool news;          /* it paused or cancelled something: wake all workers */
     struct part *parts; /* claim parts loaded so far, flight.h */
     pawl_uuid *evicted; /* whose lock files go after the commit */
     size_t evicted_count, evicted_cap;
@@ -72,7 +72,7 @@ static inline pawl_status operation_no_memory(struct operation *op) {
     return error_set(op->err, PAWL_NO_MEMORY, op->name, "out of memory");
 }
 
-/* Notes whose liveness lock file is to be removed once the eviction is committed. */
+/* Remembers an instance whose liveness lock file is removed once the eviction is committed. */
 PAWL_MUSTCHECK pawl_status operation_note_evicted(struct operation *op, pawl_uuid instance);
 
 /* Reads the settings row; *found false when there is none. */

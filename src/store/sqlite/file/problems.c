@@ -1,4 +1,4 @@
-/* What is wrong with the database file itself: its rights, its log, the room on its disk. */
+/* Problems of the database file itself: permissions, size of the log, free disk space. */
 #include <inttypes.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>

@@ -1,4 +1,4 @@
-/* Rows read from a statement and bound to one, by their shapes. */
+/* Reading rows from statements and binding them, by their descriptions (store/row.h). */
 #include "store/sqlite/file/row.h"
 
 #include <string.h>

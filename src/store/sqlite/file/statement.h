@@ -8,8 +8,8 @@
 struct operation;
 
 /*
- * Binding and stepping never have to be checked one by one: the first failure is kept and statement_end
- * reports it. Parameters are bound in order, ?1 first, and all of them every time. Bound text must live until
+ * Bindings and steps need not be checked one by one: the first failure is kept, and statement_end reports it.
+ * Parameters are bound in order, ?1 first, and all of them every time. Bound text must live until
  * statement_end.
  */
 struct statement {
@@ -44,7 +44,7 @@ PAWL_MUSTCHECK pawl_status statement_run_count(struct statement *s, int64_t *cha
 /* The first row's first column as a number; *found false when there is no row. */
 PAWL_MUSTCHECK pawl_status statement_number(struct statement *s, int64_t *value, bool *found);
 
-/* Columns of the row that statement_next stood on, counted from 0. */
+/* Columns of the current row, counted from 0. */
 static inline int64_t column_int(const struct statement *s, int column) {
     return sqlite3_column_int64(s->stmt, column);
 }

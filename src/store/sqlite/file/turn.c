@@ -1,4 +1,4 @@
-/* Turns among writers: one lock file that the next writer holds while it waits. */
+/* Turns among writers: a lock file held by the waiting writer whose turn is next. */
 #include "store/sqlite/file/turn.h"
 
 #include <fcntl.h>
@@ -37,7 +37,7 @@ void turn_give(struct sqlite_store *store) {
         return;
     while (has_waiter(store)) {
         if (clock_boot_us() >= until_us) {
-            /* It does not come: stopped, or waiting behind another long transaction. */
+            /* It does not use its turn: it is stopped, or waits for another long transaction. */
             store->turn_ignore_until_us = until_us + IGNORE_US;
             return;
         }

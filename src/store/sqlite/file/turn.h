@@ -1,6 +1,6 @@
-/* Turns among writers. SQLite's write lock has no queue: a process that polls for it can starve beside one
- * that writes one transaction after the other. So a writer that has to wait says so, and one that is about to
- * write lets it go first. It is a courtesy with a bound: correctness never depends on it. */
+/* Turns among writers. SQLite's write lock has no queue: a process that polls for it can starve while another
+ * writes transaction after transaction. So a writer that has to wait announces it, and a writer about to
+ * start lets it go first, for a limited time. Correctness never depends on it. */
 #ifndef STORE_SQLITE_FILE_TURN_H
 #define STORE_SQLITE_FILE_TURN_H
 

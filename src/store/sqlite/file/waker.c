@@ -1,4 +1,4 @@
-/* Waking workers that wait: a file beside the database whose time stamp changes, or that is written to. */
+/* Waking workers on SQLite: a file next to the database whose time stamp changes, or that is written to. */
 #include "store/sqlite/file/waker.h"
 
 #include <errno.h>

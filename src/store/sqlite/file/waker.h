@@ -1,4 +1,4 @@
-/* Waking workers that wait: a file beside the database whose time stamp changes. */
+/* Waking workers on SQLite: a file next to the database whose time stamp changes. */
 #ifndef STORE_SQLITE_FILE_WAKER_H
 #define STORE_SQLITE_FILE_WAKER_H
 

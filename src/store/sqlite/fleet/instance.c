@@ -1,4 +1,4 @@
-/* Instances: how they come, beat, fall silent, are evicted and leave. */
+/* Instances on SQLite: registration, heartbeats, eviction, leaving. */
 #include "store/sqlite/fleet/instance.h"
 
 #include <inttypes.h>
@@ -131,7 +131,7 @@ pawl_status instance_touch(struct operation *op, struct instance_brief *brief, s
     return status != PAWL_OK ? status : balance(op, brief, beat);
 }
 
-/* Its lanes, its checkpoints, and its wish to be woken. */
+/* Frees its lanes, its checkpoints, and its request to be woken. */
 static pawl_status free_grants(struct operation *op, pawl_uuid id) {
     struct statement s = statement_begin(op, SQLITE_Q_LANE_FREE_ALL);
     bind_uuid(&s, id);

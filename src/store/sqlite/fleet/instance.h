@@ -1,4 +1,4 @@
-/* Instances: how they come, beat, fall silent, are evicted and leave. */
+/* Instances inside an operation: registration, heartbeats, eviction, leaving. */
 #ifndef STORE_SQLITE_FLEET_INSTANCE_H
 #define STORE_SQLITE_FLEET_INSTANCE_H
 
@@ -33,7 +33,7 @@ PAWL_MUSTCHECK pawl_status instance_expel_silent(struct operation *op, pawl_uuid
 PAWL_MUSTCHECK pawl_status instance_any_silent(struct operation *op, pawl_uuid caller, bool *any);
 PAWL_MUSTCHECK pawl_status instance_expel_all(struct operation *op);
 
-/* The row goes, a tombstone stays. */
+/* Removes the row and leaves a tombstone. */
 PAWL_MUSTCHECK pawl_status instance_remove(struct operation *op, pawl_uuid id);
 
 #endif

@@ -1,4 +1,4 @@
-/* Lanes: their owners and how they move. */
+/* Rebalancing lanes on SQLite. */
 #include "store/sqlite/fleet/lane.h"
 
 #include "base/uuid.h"

@@ -1,4 +1,4 @@
-/* Lanes: their owners and how they move. */
+/* Lanes inside an operation: owners and rebalancing. */
 #ifndef STORE_SQLITE_FLEET_LANE_H
 #define STORE_SQLITE_FLEET_LANE_H
 

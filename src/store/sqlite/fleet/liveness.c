@@ -1,4 +1,4 @@
-/* The liveness lock: holding one's own, and looking at those of the peers. */
+/* The liveness lock on SQLite: holding our own, and checking those of peers. */
 #include "store/sqlite/fleet/liveness.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "store/sqlite/file/row.h"
 #include "store/sqlite/fleet/lane.h"
 
-/* A lock that is absent for so long belongs to a process that is gone. */
+/* If a lock is absent for this long, its process is dead. */
 enum { ABSENT_MS_MAX = 300 };
 
 /* OFD locks belong to the open file, not to the process: the kernel frees them when the process dies, and two
@@ -35,7 +35,7 @@ static char *file_of(const struct sqlite_store *store, pawl_uuid instance) {
 void liveness_remove_file(struct sqlite_store *store, pawl_uuid instance) {
     char *path = file_of(store, instance);
     if (path != NULL)
-        (void)unlink(path); /* only tidiness: a file without a lock says nothing */
+        (void)unlink(path); /* only for tidiness: a file without a lock means nothing */
     free(path);
 }
 
@@ -209,7 +209,7 @@ pawl_status sqlite_peers_look(struct store *store, pawl_uuid instance, struct pe
                               pawl_error *err) {
     bool change = false;
     struct peers_look result;
-    /* This is called often and seldom finds anything: the write lock is taken only then. */
+    /* Called often and rarely finds anything, so it takes the write lock only if it does. */
     pawl_status status = look(store, OPERATION_READ, instance, &result, &change, err);
     if (status == PAWL_OK && change)
         status = look(store, OPERATION_WRITE, instance, &result, &change, err);

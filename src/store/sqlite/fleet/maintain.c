@@ -1,4 +1,4 @@
-/* Housekeeping, settings and the clock. */
+/* Housekeeping, settings and the clock on SQLite. */
 #include "store/sqlite/file/operation.h"
 
 #include "base/limits.h"

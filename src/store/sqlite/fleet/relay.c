@@ -1,4 +1,4 @@
-/* Duties, what came in and was refused, pauses and the audit. */
+/* Duties, deliveries, pauses and recorded actions on SQLite. */
 #include "store/relay.h"
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-/* What executions leave: runs, their chain of hashes, the spine; and what expires. */
+/* Recording executions on SQLite: rows, chains of hashes, the spine; and housekeeping of jobs. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -311,7 +311,7 @@ pawl_status sqlite_jobs_spine_remove(struct store *store, const int64_t *ids, si
     return operation_give(&op, status, removed, &sum);
 }
 
-/* Takes back what dead or late workers hold; *lost counts the jobs. */
+/* Recovers jobs from dead or late workers; *lost counts them. */
 static pawl_status take_back(struct operation *op, int64_t *lost) {
     struct jobs_call call;
     pawl_status status = jobs_begin(&call, op, uuid_nil());

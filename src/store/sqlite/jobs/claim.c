@@ -1,4 +1,4 @@
-/* Claiming jobs: sweep, promote, deadlines, then keyed and plain work in fair turns. */
+/* Claiming jobs on SQLite: sweep, promote, deadlines, then keyed and plain jobs in fair turns. */
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/uuid.h"

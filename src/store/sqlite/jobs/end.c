@@ -1,4 +1,4 @@
-/* How executions end without a report, and what people do to jobs: lost, cancelled, redriven, discarded. */
+/* Ending jobs without a report on SQLite: lost, cancelled, redriven, discarded. */
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/uuid.h"
@@ -66,7 +66,7 @@ static pawl_status key_free(struct jobs_call *call, pawl_str key) {
     return statement_run(&s);
 }
 
-/* An execution that ended with its lease or its worker: an attempt, when it began. */
+/* An execution that ended with its lease or worker; it counts as an attempt if it had started. */
 static pawl_status lose(struct jobs_call *call, struct sjob *job, const struct sclaim *claim) {
     struct job *j = &job->row.job;
     pawl_uuid instance = claim->instance;

@@ -1,4 +1,4 @@
-/* Reports of jobs: complete, fail, snooze, release, wait, renew. */
+/* Reports on jobs on SQLite: complete, fail, snooze, release, wait, renew. */
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/utf8.h"
@@ -154,7 +154,7 @@ static pawl_status end_one(struct jobs_call *call, struct sjob *job, const struc
                                                   completed ? RUN_JOB_COMPLETED : RUN_JOB_CANCELLED, NONE)
                                  : status;
     }
-    /* Whatever comes back did not kill its worker. */
+    /* A job that is reported did not kill its worker. */
     job->row.job.flags &= item->outcome == JOB_RELEASE ? ~JOB_BEGUN : ~JOB_LOSS_FLAGS;
     if (item->outcome == JOB_FAIL)
         return fail(call, job, item, &end, result);

@@ -1,4 +1,4 @@
-/* One call of pooled work: its counters and sums, the rows of jobs, and how jobs come in. */
+/* Jobs on SQLite: a call's counters and sums, reading and moving rows, and enqueueing. */
 #include "store/sqlite/jobs/jobs.h"
 
 #include <string.h>
@@ -300,7 +300,7 @@ static pawl_status enqueue_in(struct jobs_call *call, const struct jobs_enqueue 
     bool stored = false;
     for (size_t i = 0; i < in->count; i++)
         stored = stored || result->answers[i] == ANSWER_APPLIED || result->answers[i] == ANSWER_DUPLICATE;
-    /* What stored nothing may be asked again: a scope that was missing may have been granted. */
+    /* A call that stored nothing may be repeated: a missing scope may have been granted. */
     if (status == PAWL_OK && !stored)
         status = request_forget(call->op, in->request);
     if (status == PAWL_OK && stored && !used)

@@ -1,4 +1,4 @@
-/* Pooled work on SQLite: a call with its counters, sums and audit block, and the rows it moves. */
+/* Jobs on SQLite: a call with its counters, sums and audit block, and the rows it moves. */
 #ifndef STORE_SQLITE_JOBS_JOBS_H
 #define STORE_SQLITE_JOBS_JOBS_H
 
@@ -52,7 +52,7 @@ PAWL_MUSTCHECK pawl_status jobs_full(struct operation *op, int64_t id, struct ar
                                      struct job_row *row);
 /* Writes what changes when a job moves to a state, and the gauges. */
 PAWL_MUSTCHECK pawl_status jobs_move(struct jobs_call *call, struct sjob *job, enum job_state state);
-/* The job and its steps go; the gauge follows. */
+/* Deletes the job and its steps, and updates the gauge. */
 PAWL_MUSTCHECK pawl_status jobs_remove(struct jobs_call *call, const struct sjob *job);
 PAWL_MUSTCHECK pawl_status jobs_insert(struct jobs_call *call, const struct job *in,
                                        enum store_answer *answer, int64_t *id);
@@ -109,14 +109,14 @@ struct sclaim {
     pawl_uuid instance;
     pawl_str queue;
     bool active, intact, forgot;
-    bool tells; /* its holder says its slots, and so tells what begins */
+    bool tells; /* its holder states its slots, and so reports what has started */
 };
 PAWL_MUSTCHECK pawl_status jobs_claim_find(struct operation *op, int64_t token, struct sclaim *claim,
                                            bool *found);
 PAWL_MUSTCHECK pawl_status jobs_claim_set(struct operation *op, const struct sclaim *claim);
 /* Jobs of a claim that were not reported: all of them, or those whose lease has expired. */
 PAWL_MUSTCHECK pawl_status jobs_claim_lose(struct jobs_call *call, int64_t token, bool all, bool give_back);
-/* Called when an instance is evicted or says goodbye. */
+/* Called when an instance is evicted or deregisters. */
 PAWL_MUSTCHECK pawl_status jobs_instance_end(struct operation *op, pawl_uuid instance, bool goodbye);
 
 /* Inside an operation. */
@@ -127,7 +127,7 @@ PAWL_MUSTCHECK pawl_status jobs_limit_put(struct operation *op, const struct job
 PAWL_MUSTCHECK pawl_status jobs_report_one(struct jobs_call *call, const struct finish_item *item,
                                            enum store_answer *answer);
 PAWL_MUSTCHECK pawl_status jobs_held(struct jobs_call *call, struct job_ref ref, bool *held);
-/* A job that waits is gone (outcome cancelled), a running one is asked to stop, a dead one is discarded. */
+/* Deletes a waiting job (outcome cancelled), asks a running one to stop, discards a dead one. */
 PAWL_MUSTCHECK pawl_status jobs_drop(struct jobs_call *call, int64_t id);
 
 /* jobs_claim.c */

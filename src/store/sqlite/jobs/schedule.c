@@ -1,4 +1,4 @@
-/* Schedules and their fires. */
+/* Schedules on SQLite: storing, listing and firing them. */
 #include "base/error.h"
 #include "base/str.h"
 #include "base/uuid.h"
@@ -45,7 +45,7 @@ static pawl_status schedule_put_in(struct operation *op, const struct job_schedu
         return PAWL_OK;
     }
     status = schedule_write(op, in, old.last_ms, ++answer->version);
-    /* Workers that rest until the next schedule have to look again. */
+    /* Wakes workers that sleep until the next schedule. */
     return status == PAWL_OK ? jobs_wake_wanted(op) : status;
 }
 

@@ -1,4 +1,4 @@
-/* Steps of pipelines, signals, limits and the state of keys. */
+/* Steps of pipelines, signals, and limits of keys on SQLite. */
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/utf8.h"

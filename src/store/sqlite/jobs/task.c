@@ -1,4 +1,4 @@
-/* Tasks, agents, refusals. */
+/* Tasks, agents and refusals on SQLite. */
 #include "base/error.h"
 #include "base/str.h"
 #include "domain/authority/scope_list.h"

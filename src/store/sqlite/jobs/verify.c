@@ -1,4 +1,4 @@
-/* Whether what the audit keeps was changed or removed. */
+/* Verifying the audit on SQLite: detecting changed and removed rows. */
 #include <inttypes.h>
 #include <string.h>
 #include <strings.h>

@@ -1,4 +1,4 @@
-/* Questions about jobs: lists, counts, why. */
+/* Queries about jobs on SQLite: lists, counts, why. */
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"

@@ -1,4 +1,4 @@
-/* Messages that are aside, and the holds of their streams. */
+/* Setting messages aside on SQLite, and the holds of their streams. */
 #include "store/sqlite/messages/aside.h"
 
 #include "base/str.h"

@@ -1,4 +1,4 @@
-/* Messages that are aside, and the holds of their streams. */
+/* Setting messages aside, and the holds of their streams. */
 #ifndef STORE_SQLITE_MESSAGES_ASIDE_H
 #define STORE_SQLITE_MESSAGES_ASIDE_H
 
@@ -12,11 +12,11 @@ struct aside_new {
     pawl_str error;
 };
 
-/* Moves a row of message aside. Its hold is the caller's business: hold_settle. */
+/* Moves a row of message aside. The caller must settle its hold (hold_settle). */
 PAWL_MUSTCHECK pawl_status aside_take(struct operation *op, enum store_kind kind, int lane, int64_t seq,
                                       const struct aside_new *as);
 
-/* How a row that is aside comes back without an attempt. */
+/* How a row aside is given back without counting an attempt. */
 struct aside_back {
     int deaths; /* added */
     int losses; /* 0: as it is; 1: lost once more; PAWL_SUSPECT_LOSSES: a suspect */
@@ -44,7 +44,7 @@ struct stream_ref stream_of(const struct part *part, const struct part_item *ite
 /* Whether the item belongs to the stream and comes after stream.seq. */
 bool stream_follows(const struct stream_ref *stream, const struct part_item *item);
 
-/* The later items of the stream that are in flight on the lane are put after it. */
+/* Sets aside the later items of the stream that are in flight on the lane. */
 PAWL_MUSTCHECK pawl_status aside_put_followers_behind(struct operation *op, const struct stream_ref *stream);
 
 struct hold {
@@ -55,12 +55,12 @@ struct hold {
 PAWL_MUSTCHECK pawl_status hold_find(struct operation *op, enum store_kind kind, pawl_str key,
                                      struct hold *hold, bool *found);
 
-/* Blocks or parks the stream behind the dead letter stream->seq. */
+/* Blocks or parks the stream because of the dead letter stream->seq. */
 PAWL_MUSTCHECK pawl_status hold_stop(struct operation *op, const struct stream_ref *stream,
                                      enum hold_state state);
 
 /* Makes the hold agree with the rows aside: due with the first of them, gone without any. A blocked or parked
- * hold stays as it is, unless `release` says that what it waited for has ended. */
+ * hold is unchanged, unless `release` says that what it waited for has ended. */
 PAWL_MUSTCHECK pawl_status hold_settle(struct operation *op, enum store_kind kind, int lane, pawl_str key,
                                        bool release);
 

@@ -1,4 +1,4 @@
-/* The whole work of one turn in one transaction: each step is the operation of the same name. */
+/* The batch on SQLite: one transaction; each step is the operation of the same name. */
 #include "store/sqlite/file/operation.h"
 
 #include "base/error.h"

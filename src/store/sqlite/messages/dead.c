@@ -1,4 +1,4 @@
-/* Dead letters: how messages become one. */
+/* Making messages dead letters on SQLite, and applying the stream's policy. */
 #include "store/sqlite/messages/dead.h"
 
 #include "base/str.h"

@@ -1,4 +1,4 @@
-/* Dead letters: how messages become one, and how they come back. */
+/* Making messages dead letters. */
 #ifndef STORE_SQLITE_MESSAGES_DEAD_H
 #define STORE_SQLITE_MESSAGES_DEAD_H
 

@@ -1,5 +1,4 @@
-/* Putting and ending messages and jobs on the caller's connection, inside the transaction that is open
- * on it. */
+/* Putting and ending messages and jobs inside the caller's open SQLite transaction. */
 #include "base/error.h"
 #include "store/foreign.h"
 #include "store/sqlite/claims/report.h"
@@ -77,7 +76,7 @@ pawl_status sqlite_append_in_transaction(struct sqlite3 *db, const struct events
     return status;
 }
 
-/* Whatever the caller wrote was for work that another worker has by now. */
+/* What the caller wrote was for work that another worker has by now. */
 static void roll_back_stale(struct sqlite3 *db, pawl_status status) {
     if (status == PAWL_STALE && sqlite3_get_autocommit(db) == 0)
         (void)sqlite3_exec(db, sql_sqlite_queries[SQLITE_Q_TRANSACTION_ROLLBACK].text, NULL, NULL, NULL);

@@ -1,4 +1,4 @@
-/* The intake. */
+/* Moving rows of the intake table into the outbox. */
 #include "store/sqlite/messages/intake.h"
 
 #include <stdio.h>

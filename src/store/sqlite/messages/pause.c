@@ -1,4 +1,4 @@
-/* Pauses: what waits until it is resumed. */
+/* Pauses and cancellations of messages on SQLite. */
 #include "store/sqlite/messages/pause.h"
 
 #include "base/error.h"
@@ -46,7 +46,7 @@ static pawl_status settle_holds(struct operation *op) {
     return statement_run(&s);
 }
 
-/* A message that waits for a resume and is cancelled is due: a worker is to end it. */
+/* A cancelled message that waits for a resume becomes due, so that a worker ends it. */
 static pawl_status cancel(struct operation *op, pawl_str name) {
     pawl_uuid id;
     if (!uuid_parse(name, &id))
@@ -75,7 +75,7 @@ pawl_status sqlite_pause_set(struct store *store, const struct pause_row *in, pa
     return operation_end(&op, status);
 }
 
-/* What waited because of the pause is due at once. */
+/* Messages that waited because of the pause are due at once. */
 static pawl_status resume(struct operation *op, enum pause_scope scope, pawl_str name) {
     struct statement s = statement_begin(op, SQLITE_Q_PAUSE_RESUME);
     bind_int(&s, scope);

@@ -1,4 +1,4 @@
-/* Putting messages: numbers in the order of the call, rows in the order of the lanes. */
+/* Putting messages on SQLite: numbers in the order of the call, rows in the order of the lanes. */
 #include "store/sqlite/messages/put.h"
 
 #include "base/hash.h"

@@ -1,4 +1,4 @@
-/* Dead letters that come back, or go for good. */
+/* Redriving and discarding dead letters on SQLite. */
 #include <stdlib.h>
 
 #include "base/str.h"

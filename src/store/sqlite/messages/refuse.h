@@ -1,4 +1,4 @@
-/* Keeping what cannot be a message. */
+/* Recording deliveries that cannot be messages. */
 #ifndef STORE_SQLITE_MESSAGES_REFUSE_H
 #define STORE_SQLITE_MESSAGES_REFUSE_H
 

@@ -1,4 +1,4 @@
-/* One message in any state, as the views show it. */
+/* Reading one message in any state on SQLite. */
 #include "store/sqlite/messages/view.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* What the store shows of its state. */
+/* Shared by the view files: where messages are, and reading one of them. */
 #ifndef STORE_SQLITE_MESSAGES_VIEW_H
 #define STORE_SQLITE_MESSAGES_VIEW_H
 
@@ -49,7 +49,7 @@ PAWL_MUSTCHECK pawl_status view_load(struct operation *op, const struct view_ref
 PAWL_MUSTCHECK pawl_status view_refs_by_id(struct operation *op, pawl_uuid id, struct view_ref **refs,
                                            size_t *count);
 
-/* Adds what is wrong with the file itself: its rights, its log, the room on its disk. */
+/* Adds problems of the file itself: permissions, size of the log, free disk space. */
 PAWL_MUSTCHECK pawl_status problems_of_file(struct sqlite_store *store, struct arena *arena,
                                             struct violations *list, pawl_error *err);
 

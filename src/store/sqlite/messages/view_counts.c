@@ -1,4 +1,4 @@
-/* Counts, instances, lanes and dead letters by cause, as the views show them. */
+/* Queries about counts, instances, lanes and dead letters by cause on SQLite. */
 #include "base/limits.h"
 #include "store/check/place.h"
 #include "store/sqlite/file/row.h"

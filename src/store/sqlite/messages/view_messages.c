@@ -1,4 +1,4 @@
-/* Lists of messages: each table by its own index, then the lowest seqs of all of them. */
+/* Listing messages on SQLite: each table by its own index, then the lowest seqs of all of them. */
 #include <stdlib.h>
 
 #include "base/hash.h"
@@ -15,8 +15,8 @@ struct listing {
     struct view_ref *refs; /* room for 2 * limit */
     size_t count, limit;
     int64_t below_seq;    /* nothing from here on can be on this page */
-    int64_t until_seq;    /* every table was looked at up to here */
-    size_t scan, in_kind; /* rows to look at in all, and in one table of one kind */
+    int64_t until_seq;    /* every table was read up to here */
+    size_t scan, in_kind; /* rows to examine in total, and in one table of one kind */
     size_t in_lane;       /* and in one lane of the messages */
 };
 
@@ -180,8 +180,8 @@ static pawl_status list_kind(struct listing *l, int kind) {
     return status;
 }
 
-/* How many rows each table is looked at. Without a condition on the rows each of them fits, and a page is
- * filled. */
+/* How many rows of each table to examine. Without a condition on the rows, each of them matches, and a page
+ * is filled. */
 static void share_scan(struct listing *l) {
     const struct message_filter *filter = l->filter;
     size_t kinds = filter->kind == 0 ? KIND_COUNT : 1;

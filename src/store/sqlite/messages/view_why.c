@@ -1,10 +1,10 @@
-/* Why a message is not done yet. */
+/* Finding out why a message is not done yet on SQLite. */
 #include "base/error.h"
 #include "base/str.h"
 #include "base/uuid.h"
 #include "store/sqlite/messages/view.h"
 
-/* One question while it is answered. */
+/* The state of one query. */
 struct asking {
     struct operation *op;
     struct flight_list flight;

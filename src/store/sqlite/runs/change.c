@@ -1,4 +1,4 @@
-/* What people do to runs: reset, retry, pause, cancel, pace. */
+/* Changing runs on SQLite: reset, retry, pause, cancel, pace. */
 #include "base/str.h"
 #include "base/uuid.h"
 #include "store/sqlite/runs/runs.h"
@@ -22,7 +22,7 @@ static bool change_begin(struct change *c, struct store *store, const char *name
     return *status == PAWL_OK;
 }
 
-/* A partition begins a new generation: what is left of the old one is dropped, its next page enqueued. */
+/* Starts a new generation of a partition: drops what is left of the old one and enqueues the next page. */
 static pawl_status renew(struct change *c, struct partition_row *part) {
     int64_t old = part->job;
     part->generation++;

@@ -1,4 +1,4 @@
-/* The fan-in: how partitions and runs end and are opened again, and the jobs that follow. */
+/* The fan-in on SQLite: ending and reopening partitions and runs, and the jobs that follow. */
 #include "base/str.h"
 #include "domain/run/rule.h"
 #include "store/sqlite/runs/runs.h"

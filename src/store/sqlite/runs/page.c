@@ -1,4 +1,4 @@
-/* Pages: the guard, what to fetch, and what a page that came back does. */
+/* Pages of runs on SQLite: the guard, what to fetch, and storing a page. */
 #include "base/str.h"
 #include "domain/run/rule.h"
 #include "store/sqlite/events/user_sql.h"
@@ -137,7 +137,7 @@ static pawl_status store_items(struct page_call *p, const struct page_commit *in
     return status;
 }
 
-/* The page leads nowhere: its job dies, and the partition with it. */
+/* The page is an endless loop: its job dies, and the partition fails. */
 static pawl_status fail_page(struct page_call *p, const struct page_commit *in, struct page_result *out) {
     struct finish_item item = {.ref = p->ref->job,
                                .outcome = JOB_FAIL,
@@ -146,8 +146,8 @@ static pawl_status fail_page(struct page_call *p, const struct page_commit *in, 
                                .duration_ms = in->fetch_ms,
                                .error = out->error};
     out->outcome = PAGE_FAILED;
-    /* Before its job: a page that was delivered twice may have brought it, and the end of that one says
-     * nothing. */
+    /* Before its job, because this may be the job of a duplicate page, whose end does not affect the
+     * partition. */
     pawl_status status = runs_partition_end(&p->call, &p->run, &p->part, PART_FAILED, out->error);
     return status == PAWL_OK ? jobs_report_one(&p->call, &item, &p->answer) : status;
 }

@@ -1,4 +1,4 @@
-/* The rows of runs and partitions, and how a run starts. */
+/* Reading and writing the rows of runs and partitions, and starting runs. */
 #include "store/sqlite/runs/runs.h"
 
 #include <inttypes.h>

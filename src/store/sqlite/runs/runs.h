@@ -1,4 +1,4 @@
-/* Runs on SQLite: rows that are loaded, changed and saved inside one call of pooled work. */
+/* Runs on SQLite: rows are loaded, changed and saved within one call. */
 #ifndef STORE_SQLITE_RUNS_RUNS_H
 #define STORE_SQLITE_RUNS_RUNS_H
 
@@ -14,13 +14,13 @@ PAWL_MUSTCHECK pawl_status runs_load_sums(struct operation *op, struct run_row *
 PAWL_MUSTCHECK pawl_status partition_load(struct operation *op, int64_t run, int part, struct arena *arena,
                                           struct partition_row *row, bool *found);
 PAWL_MUSTCHECK pawl_status partition_save(struct operation *op, const struct partition_row *part);
-/* The places of a run's partitions in a state. */
+/* The indexes of a run's partitions in a state. */
 PAWL_MUSTCHECK pawl_status partition_places(struct operation *op, int64_t run, enum part_state state,
                                             struct id_list *list);
 
 /*
- * What follows changes the rows that it is given and saves them: they are the caller's only copy of what is
- * in the tables, and nothing else may have been loaded of them.
+ * The following functions change and save the rows they are given: these must be the caller's only loaded
+ * copies.
  */
 
 /* The page job of a partition that has none; nothing while it is paused. The caller saves. */
@@ -30,8 +30,7 @@ PAWL_MUSTCHECK pawl_status runs_page_put(struct jobs_call *call, const struct ru
 PAWL_MUSTCHECK pawl_status runs_partition_end(struct jobs_call *call, struct run_row *run,
                                               struct partition_row *part, enum part_state state,
                                               pawl_str error);
-/* A partition that is done or failed is worked on again, and so is its run. The caller saves the partition.
- */
+/* Reopens a partition that is done or failed, and its run. The caller saves the partition. */
 PAWL_MUSTCHECK pawl_status runs_partition_open(struct jobs_call *call, struct run_row *run,
                                                struct partition_row *part);
 PAWL_MUSTCHECK pawl_status runs_open(struct jobs_call *call, struct run_row *run, enum run_state state);

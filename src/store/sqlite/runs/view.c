@@ -1,4 +1,4 @@
-/* Questions about runs, their targets, and what expires. */
+/* Queries about runs and targets on SQLite, and housekeeping of runs. */
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
