@@ -1,4 +1,4 @@
-// Requests to the server: JSON in and out, and a failure is an error with a sentence that helps.
+// Requests to the server: JSON in and out; a failure becomes an error with a helpful message.
 export class Problem extends Error {
   constructor(status, detail) {
     super(detail);

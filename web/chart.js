@@ -1,4 +1,4 @@
-// A line of one series, drawn as SVG, with its lowest and highest value for those who cannot see it.
+// A line chart as SVG, with its lowest and highest value as text for accessibility.
 import { svg } from "./dom.js";
 
 const WIDTH = 240, HEIGHT = 48, EDGE = 3;

@@ -1,4 +1,4 @@
-// Asks before something is changed that cannot be changed back, and says what came of an action.
+// Confirmation before irreversible actions, and notices about their results.
 import { h } from "./dom.js";
 
 let noted = 0;

@@ -1,4 +1,4 @@
-// Makes elements, and lets what is on the page become what was made: focus, scrolling and open parts stay.
+// Creates elements, and updates the page to match them while keeping focus, scrolling and open parts.
 // Data becomes text nodes and attributes only, never markup.
 const SVG = "http://www.w3.org/2000/svg";
 

@@ -1,4 +1,4 @@
-// Numbers, durations and ids as a reader wants them.
+// Formatting numbers, durations and ids for people.
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const tenths = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
 const short = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });

@@ -1,4 +1,4 @@
-// A list page: filters that stand in the address, a table, and keyset paging.
+// A list page: filters kept in the address, a table, and keyset paging.
 import { withQuery } from "./api.js";
 import { h } from "./dom.js";
 import { empty } from "./states.js";

@@ -1,4 +1,4 @@
-// The one event stream of the page. It pauses while the page is hidden or the reader wants it still.
+// The page's event stream. It pauses while the page is hidden or Live is off.
 import { clockOf } from "./time.js";
 
 const listeners = new Set();

@@ -1,4 +1,4 @@
-// Operations over many things that the server does in the background: progress, speed, time left, stopping.
+// Bulk operations that run on the server: progress, speed, time left, stopping.
 import { post } from "./api.js";
 import { act, confirm } from "./dialog.js";
 import { h } from "./dom.js";
@@ -43,5 +43,5 @@ export function operationList(view, word) {
 
 // Starts an operation; true when the server took it.
 export function started(path, body) {
-  return act(() => post(path, body), "Started: its progress stands on this page.");
+  return act(() => post(path, body), "Started; this page shows its progress.");
 }

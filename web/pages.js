@@ -1,4 +1,4 @@
-// The pages, in the order of the navigation; `one` shows a single thing and stands in no navigation.
+// The pages, in the order of the navigation; `one` shows a single record and is not in the navigation.
 import { showAlerts } from "./pages/alerts.js";
 import { showAudit } from "./pages/audit.js";
 import { showDead } from "./pages/dead.js";

@@ -1,4 +1,4 @@
-// Receptors: those on events with what is done about them, and how far they have come with one event or message.
+// Receptors on events with their actions, and receptor results for one event or message.
 import { drop, post } from "./api.js";
 import { act, confirm } from "./dialog.js";
 import { h } from "./dom.js";
@@ -34,7 +34,7 @@ async function resume(row) {
 function actions(row, again) {
   const change = async () => {
     if (row.paused) await act(() => resume(row), `${row.receptor} goes on.`);
-    else if (await confirm("Pause this receptor?", `${row.receptor} will handle no event until somebody resumes it.`, "Pause", false))
+    else if (await confirm("Pause this receptor?", `${row.receptor} will handle no events until it is resumed.`, "Pause", false))
       await act(() => post("/v1/pauses", { scope: "topic", name: row.topic, reason: "paused on the dashboard" }), `${row.receptor} is paused.`);
     again();
   };

@@ -1,4 +1,4 @@
-// What a page stands on: its place, its part of the address, and reading again when something has changed.
+// The framework of a page: its element, its part of the address, and reloading when something has changed.
 import { get } from "./api.js";
 import { render } from "./dom.js";
 import { isLive, onSample } from "./live.js";

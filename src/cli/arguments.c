@@ -1,4 +1,4 @@
-/* A command line taken apart. */
+/* Parsing the command line: the command, its flags and words, and global options. */
 #include "cli/arguments.h"
 
 #include <ctype.h>
@@ -9,7 +9,7 @@
 #include "base/options/url.h"
 #include "base/str.h"
 
-/* Writes over the argument what may be shown of it; the rest of its place is emptied. */
+/* Overwrites the argument with what may be shown of it. */
 static void show_redacted(char *argument, pawl_str shown) {
     size_t len = strlen(argument), kept = shown.len < len ? shown.len : len;
     memcpy(argument, shown.ptr, kept);

@@ -1,4 +1,4 @@
-/* A command line taken apart: the command, its flags and words, and the options of the whole program. */
+/* Parsing the command line: the command, its flags and words, and global options. */
 #ifndef CLI_ARGUMENTS_H
 #define CLI_ARGUMENTS_H
 
@@ -26,8 +26,8 @@ PAWL_MUSTCHECK pawl_status arguments_parse(struct arena *arena, int argc, char *
                                            struct arguments *arguments, pawl_error *err);
 
 /*
- * Copies argv, and takes the passwords of addresses out of the original: everybody who may list processes can
- * read that one. Any argument may be an address: of the database, of a broker, of an endpoint.
+ * Copies argv, and removes the passwords of addresses from the original, which other users can see in the
+ * process list. Any argument may be an address: of the database, of a broker, of an endpoint.
  */
 PAWL_MUSTCHECK pawl_status arguments_hide(struct arena *arena, int argc, char **argv, char ***copy,
                                           pawl_error *err);

@@ -1,4 +1,4 @@
-/* Noting in the database what a person did with the program. */
+/* Recording actions of command-line users in the database. */
 #include "cli/audit.h"
 
 #include <stdlib.h>

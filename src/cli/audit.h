@@ -1,4 +1,4 @@
-/* Noting in the database what a person did with the program. */
+/* Recording actions of command-line users in the database. */
 #ifndef CLI_AUDIT_H
 #define CLI_AUDIT_H
 

@@ -1,4 +1,4 @@
-/* What several commands need: ids from words, and asking a person. */
+/* Helpers shared by commands: parsing ids, and asking for confirmation. */
 #include "cli/cli.h"
 
 #include <stdarg.h>

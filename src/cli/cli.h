@@ -1,4 +1,4 @@
-/* One run of the program: what every command is given. */
+/* One run of the program: the context that every command gets. */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
@@ -49,8 +49,8 @@ static inline int cli_limit(const struct cli *cli) {
     return flag->number < PAWL_LIST_MAX ? (int)flag->number : PAWL_LIST_MAX;
 }
 
-/* Who puts something into the store, under a span when OTEL_… asks for traces: child of TRACEPARENT in the
- * environment, which a handler of pawl's own gives to what it starts. */
+/* The caller for put_spans.h: creates spans if OTEL_… asks for them, as children of TRACEPARENT from the
+ * environment, which pawl sets for its handlers. */
 struct putter cli_putter(struct cli *cli, struct arena *arena);
 
 /* A word as an id. PAWL_INVALID says what is wrong with it. */

@@ -1,4 +1,4 @@
-/* How the program ends; base/error.h maps the statuses to these numbers, a test compares. */
+/* The table of exit codes; base/error.h maps statuses to these numbers, and a test compares them. */
 #include "cli/exit_codes.h"
 
 const struct exit_code exit_codes[] = {

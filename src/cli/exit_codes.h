@@ -1,4 +1,4 @@
-/* How the program ends: every exit code and what it means. */
+/* The exit codes and their meanings. */
 #ifndef CLI_EXIT_CODES_H
 #define CLI_EXIT_CODES_H
 

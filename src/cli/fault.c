@@ -1,4 +1,4 @@
-/* How the program says that it failed. */
+/* Printing errors: one line on standard error, or a JSON object. */
 #include "cli/fault.h"
 
 #include <ctype.h>

@@ -1,4 +1,4 @@
-/* How the program says that it failed: one line on standard error, or a JSON object. */
+/* Printing errors: one line on standard error, or a JSON object. */
 #ifndef CLI_FAULT_H
 #define CLI_FAULT_H
 

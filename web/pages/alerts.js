@@ -1,4 +1,4 @@
-// Alerts: which rules fire, what they look at, and what fired before; silence, test, switch on and off.
+// Alerts: rules with their metrics and states, and past alerts; silence, test, enable, disable.
 import { drop, post, put } from "../api.js";
 import { act, confirm } from "../dialog.js";
 import { h } from "../dom.js";
@@ -23,7 +23,7 @@ function actions(row, again) {
     again();
   } }, name);
   const silence = async () => {
-    if (await confirm("Silence this alert?", `Nobody is told of ${row.name} for an hour.`, "Silence", false))
+    if (await confirm("Silence this alert?", `No notifications about ${row.name} for an hour.`, "Silence", false))
       await act(() => post(path + "/silence", { duration_ms: HOUR_MS, reason: "from the dashboard" }), `${row.name} is silent for an hour.`);
   };
   const toggle = () => act(() => put(path, { enabled: !row.enabled }), row.enabled ? `${row.name} is off.` : `${row.name} is on.`);
@@ -41,7 +41,7 @@ const columns = (view, again) => [
   { name: "Fires", cell: (row) => `${row.side} ${valueOf(row.metric, row.threshold)}${row.for_ms > 0 ? ` for ${duration(row.for_ms)}` : ""}` },
   { name: "Looks at", cell: (row) => [h("code", null, row.metric), row.summary && h("div", { class: "quiet" }, row.summary)], wide: true },
   { name: "Since", cell: (row) => moment(row.since_ms) },
-  { name: "Tells", cell: (row) => row.targets || "nobody", wide: true },
+  { name: "Notifies", cell: (row) => row.targets || "no one", wide: true },
   ...(view.operator ? [{ name: "Actions", cell: (row) => actions(row, again) }] : []),
 ];
 

@@ -16,7 +16,7 @@ export function showAudit(view) {
       { name: "Detail", cell: (row) => row.detail || "–" },
     ],
     keyOf: (row) => row.number,
-    none: "Nobody has changed anything yet.",
+    none: "No actions recorded yet.",
     watch: { every_ms: 5000 },
   });
 }

@@ -1,4 +1,4 @@
-// Dead letters: groups by what went wrong; redrive and discard for a group or for all, as operations.
+// Dead letters: groups by cause; redrive and discard for a group or for all, as operations.
 import { confirm } from "../dialog.js";
 import { h } from "../dom.js";
 import { number } from "../format.js";
@@ -43,7 +43,7 @@ const jobColumns = [
   { name: "Last", cell: (row) => moment(row.last_ms) },
 ];
 
-// The overview counts them together, so whoever comes from there finds both.
+// The overview counts them together, so this page shows both.
 function deadJobs(view) {
   const box = h("section", { "aria-label": "Jobs" });
   view.box.append(box);

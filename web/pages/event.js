@@ -1,4 +1,4 @@
-// One event: what it says, and how its receptors ended. The address also says where it stands.
+// One event: its contents and the results of its receptors. The address contains its stream and version.
 import { withQuery } from "../api.js";
 import { h } from "../dom.js";
 import { number } from "../format.js";

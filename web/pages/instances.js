@@ -1,4 +1,4 @@
-// Instances: one per running worker process; what each owns, when it was last heard of; the duties.
+// Instances: one per running worker process; what each owns, when it was last seen; the duties.
 import { post } from "../api.js";
 import { act, confirm } from "../dialog.js";
 import { h } from "../dom.js";
@@ -9,7 +9,7 @@ import { moment } from "../time.js";
 
 function columns(view, again) {
   const evict = async (row) => {
-    if (await confirm("Evict this instance?", `All work is taken away from process ${row.pid} on ${row.host}, and it can take none until it starts anew.`, "Evict"))
+    if (await confirm("Evict this instance?", `All work is taken away from process ${row.pid} on ${row.host}, and it gets no more until it registers again.`, "Evict"))
       await act(() => post(`/v1/instances/${row.id}/evict`), "The instance is evicted; others take its work.");
     again();
   };
@@ -30,7 +30,7 @@ function columns(view, again) {
 
 const dutyColumns = [
   { name: "Duty", cell: (row) => row.name },
-  { name: "Instance", cell: (row) => (row.instance ? h("code", { title: row.instance }, shortId(row.instance)) : "nobody") },
+  { name: "Instance", cell: (row) => (row.instance ? h("code", { title: row.instance }, shortId(row.instance)) : "no one") },
   { name: "Lease until", cell: (row) => moment(row.lease_until_ms) },
 ];
 

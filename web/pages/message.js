@@ -24,7 +24,7 @@ function actions(view, id, again) {
     h("button", { type: "button", class: "danger", onclick: discard }, "Discard"));
 }
 
-// A message of a receptor on events stands for an event: its cause.
+// A message of a receptor on events carries an event: its cause.
 const isEvent = (row) => Boolean(row.consumer && row.consumer.startsWith("event:") && row.causation_id);
 
 function cause(row) {
@@ -36,7 +36,7 @@ const link = (path, text) => (text ? h("a", { href: path + encodeURIComponent(te
 function story(why) {
   return h("section", { class: "why", "aria-label": "Why" },
     h("h2", null, "Why"), h("p", null, why.explanation), why.next && h("p", null, why.next),
-    why.blocker_id && h("p", null, "It waits behind ", link("/ui/messages/", why.blocker_id), "."));
+    why.blocker_id && h("p", null, "It is waiting for ", link("/ui/messages/", why.blocker_id), "."));
 }
 
 function one(row) {

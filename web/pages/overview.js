@@ -1,4 +1,4 @@
-// Overview: what comes, what waits, for how long, what fails, who works.
+// Overview: throughput, backlog and its age, failures, workers.
 import { get } from "../api.js";
 import { sparkline } from "../chart.js";
 import { h, render } from "../dom.js";

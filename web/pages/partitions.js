@@ -24,7 +24,7 @@ function legend(numbers, instances) {
 function grid(kind, lanes, numbers) {
   return h("ul", { class: "lanes", "aria-label": `Lanes of ${kind}`, "data-key": "grid " + kind }, lanes.map((lane) => {
     const owner = numbers.get(lane.owner);
-    const text = `Lane ${lane.lane}: ${lane.owner ? "instance " + (owner + 1) : "nobody"}${lane.draining ? ", draining" : ""}`;
+    const text = `Lane ${lane.lane}: ${lane.owner ? "instance " + (owner + 1) : "no owner"}${lane.draining ? ", draining" : ""}`;
     return h("li", { class: lane.owner ? "shade" + (owner % SHADES) : "free", title: text },
              h("span", { class: "hidden" }, text), h("span", { "aria-hidden": "true" }, lane.owner ? owner + 1 : "–"));
   }));
@@ -34,7 +34,7 @@ const columns = (numbers) => [
   { name: "Kind", cell: (row) => row.kind },
   { name: "Lane", cell: (row) => h("a", { href: `/ui/messages?kind=${row.kind}&lane=${row.lane}` }, String(row.lane)), right: true },
   { name: "Partitions", cell: (row) => number(row.partitions), right: true },
-  { name: "Owner", cell: (row) => (row.owner ? [`${numbers.get(row.owner) + 1}: `, h("code", { title: row.owner }, shortId(row.owner))] : "nobody") },
+  { name: "Owner", cell: (row) => (row.owner ? [`${numbers.get(row.owner) + 1}: `, h("code", { title: row.owner }, shortId(row.owner))] : "none") },
   { name: "State", cell: (row) => badge(row.draining ? "draining" : row.owner ? "owned" : "free") },
   { name: "Claims", cell: (row) => number(row.claims), right: true },
   { name: "Hand-overs", cell: (row) => number(row.moves), right: true },

@@ -1,4 +1,4 @@
-// Pauses: topics, streams and handlers whose messages wait because somebody wants it so.
+// Pauses: topics, streams and handlers whose messages wait until they are resumed.
 import { drop } from "../api.js";
 import { act } from "../dialog.js";
 import { h } from "../dom.js";

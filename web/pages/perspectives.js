@@ -1,4 +1,4 @@
-// Perspectives: how far behind each is, what fails, how a rebuild goes; pause, resume, rebuild. Receptors on events beside them.
+// Perspectives: lag, failures, progress of rebuilds; pause, resume, rebuild. Also receptors on events.
 import { post } from "../api.js";
 import { act, confirm } from "../dialog.js";
 import { h } from "../dom.js";
@@ -12,7 +12,7 @@ function actions(row, again) {
   const path = "/v1/perspectives/" + encodeURIComponent(row.perspective);
   const change = async () => {
     if (row.paused) await act(() => post(path + "/resume"), `${row.perspective} goes on.`);
-    else if (await confirm("Pause this perspective?", `${row.perspective} will apply no event until somebody resumes it.`, "Pause", false))
+    else if (await confirm("Pause this perspective?", `${row.perspective} will apply no events until it is resumed.`, "Pause", false))
       await act(() => post(path + "/pause"), `${row.perspective} is paused.`);
     again();
   };

@@ -14,7 +14,7 @@ function actions(row, again) {
   };
   const change = async () => {
     if (row.paused) await act(() => post(path + "/resume"), `${row.name} fires again.`);
-    else if (await confirm("Pause this schedule?", `${row.name} will not fire until somebody resumes it.`, "Pause", false))
+    else if (await confirm("Pause this schedule?", `${row.name} will not fire until it is resumed.`, "Pause", false))
       await act(() => post(path + "/pause"), `${row.name} is paused.`);
     again();
   };

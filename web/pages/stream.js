@@ -1,4 +1,4 @@
-// One stream: where it belongs, who owns it, whether it is paused, what waits in it, in its order.
+// One stream: its lane and owner, whether it is paused, and its waiting messages in order.
 import { drop, post } from "../api.js";
 import { act, confirm } from "../dialog.js";
 import { h } from "../dom.js";
@@ -11,7 +11,7 @@ function pauseButton(view, place, again) {
   const change = async () => {
     if (place.paused)
       await act(() => drop("/v1/pauses/stream/" + encodeURIComponent(view.id)), "The stream goes on.");
-    else if (await confirm("Pause this stream?", "Its messages wait until somebody resumes it.", "Pause", false))
+    else if (await confirm("Pause this stream?", "Its messages wait until it is resumed.", "Pause", false))
       await act(() => post("/v1/pauses", { scope: "stream", name: view.id }), "The stream is paused.");
     again();
   };
@@ -32,7 +32,7 @@ function blockers(messages) {
 
 const columns = (first) => [
   ...messageColumns.filter((column) => column.name !== "Stream"),
-  { name: "Waits behind", cell: (row) => (row.state === "blocked" && first.get(row.kind) !== row
+  { name: "Waits for", cell: (row) => (row.state === "blocked" && first.get(row.kind) !== row
       ? [h("a", { href: "/ui/messages/" + first.get(row.kind).id }, h("code", null, shortId(first.get(row.kind).id))), " ", badge(first.get(row.kind).state)] : "–") },
 ];
 

@@ -1,4 +1,4 @@
-// Streams in which something waits: how much, what stands first, and who owns it. Any stream opens by its name.
+// Streams with waiting messages: how many, the first one, and the owner. Any stream can be opened by name.
 import { withQuery } from "../api.js";
 import { h } from "../dom.js";
 import { number } from "../format.js";

@@ -72,7 +72,7 @@ BEGIN
                     ORDER BY e.version LIMIT u.room) e
              ORDER BY u.n, e.version) x;
     IF cardinality(v_ns) = (SELECT sum(u.head - u.version) FROM unnest(p_heads, p_froms) AS u(head, version)) THEN
-        throughs := p_heads; -- every event that is behind was taken
+        throughs := p_heads; -- every event up to the head was taken
         counts := ARRAY(SELECT u.head - u.version FROM unnest(p_heads, p_froms) WITH ORDINALITY AS u(head, version, n) ORDER BY u.n);
     ELSE
         SELECT array_agg(CASE WHEN coalesce(c.count, 0) = u.room THEN c.last ELSE u.head END ORDER BY u.n),
@@ -95,9 +95,9 @@ END
 $$;
 
 -- name: advance_due
--- The checkpoints of one perspective that are due, as many as one batch has room for.
+-- The checkpoints of one perspective that are due, as many as fit into one batch.
 -- params: p_key, p_batch, p_now
--- returns: per stream: version, head of the stream, replay_to; locked. Those that are not behind are completed instead
+-- returns: per stream: version, head of the stream, replay_to; locked. Those that do not lag are completed instead
 -- tables: stream (read), checkpoint (updated)
 -- locks: the checkpoints looked at (skip locked), some more than are returned
 CREATE OR REPLACE FUNCTION pawl.advance_due(
@@ -225,12 +225,12 @@ END
 $$;
 
 -- name: advance_named
--- The checkpoints of one perspective that are behind in these streams, as many as one batch has room for.
+-- The checkpoints of one perspective that lag in these streams, as many as fit into one batch.
 -- params: p_key, p_streams; p_mine: keys whose checkpoints the caller runs itself; p_paused: p_key is; p_batch, p_now
 -- returns: per stream: version, head of the stream, replay_to; locked. busy: streams that a transaction is at. Of this
 --   perspective and of those that are not p_mine, what was completed and is not returned is made pending
 -- tables: stream, perspective (read), checkpoint (updated)
--- locks: the checkpoints that are behind (skip locked)
+-- locks: the checkpoints that lag (skip locked)
 CREATE OR REPLACE FUNCTION pawl.advance_named(
     p_key text, p_streams text[], p_mine text[], p_paused boolean, p_batch integer, p_now bigint,
     OUT streams text[], OUT froms bigint[], OUT heads bigint[], OUT replays bigint[], OUT busy text[])

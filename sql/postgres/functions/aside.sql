@@ -99,10 +99,10 @@ END
 $$;
 
 -- name: claim_sweep
--- Sets aside what is paused at the front of a lane, and says what else is to be read there.
--- params: p_lane pawl.lane: locked by the caller, which keeps a resume away; p_left: how many are wanted; p_start: where to
+-- Sets aside paused messages at the front of a lane, and returns what else to read there.
+-- params: p_lane pawl.lane: locked by the caller, which keeps out a resume; p_left: how many are wanted; p_start: where to
 --   read from; p_flight: seqs in flight on the lane; p_flight_keys: their streams; p_now
--- returns: seqs, keys: at most p_left messages that are not paused, nor behind one that is; of those that may run no two
+-- returns: seqs, keys: at most p_left messages that are neither paused nor follow one that is; of those that may run no two
 --   have one id. What comes after them is left as it is: set aside, it could overtake what its stream has before it.
 --   high, xid: up to where everything was read, and a transaction that is newer than every number up to there; NULL:
 --   nothing was set aside; more: it stopped below the cursor, where there may be more
@@ -113,7 +113,7 @@ CREATE OR REPLACE FUNCTION pawl.claim_sweep(
     OUT seqs bigint[], OUT keys text[], OUT high bigint, OUT xid xid8, OUT more boolean)
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
-    c_read_max CONSTANT integer := 5000; -- in one call; the next one goes on from there
+    c_read_max CONSTANT integer := 5000; -- in one call; the next one continues there
     v_from bigint := p_start;
     v_limit integer := p_left;
     v_read integer := 0;
@@ -148,7 +148,7 @@ BEGIN
         v_read := v_read + cardinality(v_seqs);
         v_from := v_seqs[cardinality(v_seqs)];
         -- The holds after the messages: one that is made between the two must be seen. What is held by something else, or in
-        -- flight, is claim_behind's; it is looked at again when its turn comes.
+        -- flight, is claim_behind's; it is examined again when its turn comes.
         WITH locked AS MATERIALIZED (
             SELECT h.key, h.due_ms FROM pawl.hold h WHERE h.kind = p_lane.kind AND h.key = ANY (v_keys) ORDER BY h.key FOR UPDATE),
         met AS (

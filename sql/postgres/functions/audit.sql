@@ -156,7 +156,7 @@ END
 $$;
 
 -- name: audit_verify_anchors
--- The part of audit_verify that looks at the anchors.
+-- The part of audit_verify that checks the anchors.
 -- params: p_expect text: as audit_verify
 -- returns: the first fault; NULL when there is none
 -- tables: audit_block, audit_anchor, audit_anchor_head (read)
@@ -234,7 +234,7 @@ END
 $$;
 
 -- name: task_runs
--- A page of executions, newest first. Of the rows of the task or the job at most p_scan are looked at.
+-- A page of executions, newest first. At most p_scan rows of the task or the job are examined.
 -- params: p_task text (NULL: any), p_job bigint (0: any), p_outcome integer (0: any), p_since_ms bigint, p_before bigint (0: from
 --   the newest), p_limit integer, p_scan integer
 -- returns: one row each, hash in hex, and where the next page begins (0: there is none) in every row; an empty page is a row of

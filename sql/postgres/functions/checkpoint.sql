@@ -1,4 +1,4 @@
--- checkpoint: checkpoints: how far a perspective is on each stream.
+-- checkpoint: checkpoints: how far a perspective has applied each stream.
 
 -- name: checkpoint_count
 -- Keeps the counts by perspective and status with the rows, one delta per statement and perspective.
@@ -186,7 +186,7 @@ END
 $$;
 
 -- name: checkpoints_claim
--- Grants checkpoints that are behind their streams, of perspectives that the caller can run.
+-- Grants checkpoints that lag behind their streams, for perspectives that the caller can apply.
 -- params: p_instance uuid; p_streams text[]: those of claimed messages, NULL or empty: whatever is due; p_keys text[];
 --   p_max integer; p_lease_ms bigint; p_request uuid: noted with what is granted
 -- returns: rows with granted true by (stream, perspective), or by due time when no streams are named; a row with granted
@@ -287,7 +287,7 @@ $$;
 
 -- name: checkpoints_renew
 -- Extends the leases of granted checkpoints.
--- params: p_instance: to whom they were granted; p_streams, p_keys, p_tokens: one member per checkpoint; p_lease_ms
+-- params: p_instance: the instance they were granted to; p_streams, p_keys, p_tokens: one member per checkpoint; p_lease_ms
 -- returns: one answer each: 1 applied, 3 stale (also when the instance is evicted and the row was locked at that time)
 -- tables: checkpoint (updated), instance (read)
 -- locks: the checkpoints, in the order of their keys
@@ -320,8 +320,8 @@ END
 $$;
 
 -- name: checkpoints_report
--- How far perspectives have come in their streams; forward only, and only under the grant that holds.
--- params: p_instance: to whom they were granted; one array member per report: p_streams, p_perspectives, p_versions, p_tokens
+-- Reports how far perspectives have applied their streams; forward only, and only under the current grant.
+-- params: p_instance: the instance they were granted to; one array member per report: p_streams, p_perspectives, p_versions, p_tokens
 --   (that of the grant), p_statuses (0 pending: given back, 1 processing, 2 completed, 3 failed), p_errors; p_delays:
 --   milliseconds to the next attempt of a failed one (NULL or 0: the backoff)
 -- returns: one answer per report: 1 applied, 2 duplicate, 3 stale: it is not granted to the instance under that token, or
@@ -386,7 +386,7 @@ $$;
 -- name: claim_due
 -- The checkpoints that are due, oldest first.
 -- params: p_keys: what the caller can run and is not paused, p_max, p_now
--- returns: streams and keys to grant, locked; those that are not behind are completed instead
+-- returns: streams and keys to grant, locked; those that do not lag are completed instead
 -- tables: stream (read), checkpoint (updated)
 -- locks: the checkpoints looked at (skip locked)
 CREATE OR REPLACE FUNCTION pawl.claim_due(p_keys text[], p_max integer, p_now bigint, OUT streams text[], OUT keys text[])

@@ -350,12 +350,12 @@ END
 $$;
 
 -- name: claim_streams
--- Which checkpoints of these streams are to be granted, and which streams need another wake-up.
+-- Which checkpoints of these streams should be granted, and which streams need another wake-up.
 -- params: p_streams, p_keys: what the caller can run and is not paused, p_max, p_now; p_except: perspectives not looked at
 -- returns: streams and keys to grant, locked; busy streams: a transaction is at them. Those left out are made pending. What
 --   is held is left alone: its holder takes the lock and reads the stream's version before giving it back
 -- tables: stream, perspective (read), checkpoint (updated)
--- locks: the checkpoints that are behind (skip locked)
+-- locks: the checkpoints that lag (skip locked)
 CREATE OR REPLACE FUNCTION pawl.claim_streams(
     p_streams text[], p_keys text[], p_max integer, p_now bigint, p_except text[],
     OUT streams text[], OUT keys text[], OUT busy text[])

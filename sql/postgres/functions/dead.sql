@@ -56,7 +56,7 @@ CREATE OR REPLACE TRIGGER job_dead_counted_gone AFTER DELETE ON pawl.job_aside
 -- name: dead_discard
 -- Dead letters are thrown away.
 -- params: p_kinds smallint[], p_seqs bigint[]
--- returns: one answer per reference: 1 applied, 4 conflict (it is parked behind another), 6 not found
+-- returns: one answer per reference: 1 applied, 4 conflict (it is parked), 6 not found
 -- tables: dead, aside, hold, tally
 -- locks: the lanes concerned in the order (kind, lane), then the holds
 CREATE OR REPLACE FUNCTION pawl.dead_discard(p_kinds smallint[], p_seqs bigint[]) RETURNS smallint[]
@@ -65,7 +65,7 @@ LANGUAGE sql VOLATILE SECURITY DEFINER AS $$
 $$;
 
 -- name: dead_end
--- Dead letters are driven again or thrown away, and what waited for them goes on.
+-- Redrives or discards dead letters, and releases what waited for them.
 -- params: p_kinds smallint[], p_seqs bigint[], p_again boolean
 -- returns: one answer per reference, in the order of the call
 -- tables: dead, aside, hold, tally
@@ -129,7 +129,7 @@ $$;
 -- name: dead_redrive
 -- Dead letters go back to work.
 -- params: p_kinds smallint[], p_seqs bigint[]
--- returns: one answer per reference: 1 applied, 4 conflict (it is parked behind another), 6 not found
+-- returns: one answer per reference: 1 applied, 4 conflict (it is parked), 6 not found
 -- tables: dead, aside, hold, tally
 -- locks: the lanes concerned in the order (kind, lane), then the holds
 CREATE OR REPLACE FUNCTION pawl.dead_redrive(p_kinds smallint[], p_seqs bigint[]) RETURNS smallint[]
@@ -237,7 +237,7 @@ DECLARE
 BEGIN
     aside_delta := 0;
     dead_delta := 0;
-    -- Nothing waits behind a message without a stream.
+    -- Nothing waits for a message without a stream.
     IF p_policy = 2 OR starts_with(p_key, chr(1)) THEN
         PERFORM pawl.hold_settle(p_kind, p_lane, ARRAY[p_key]);
         RETURN;

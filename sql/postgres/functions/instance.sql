@@ -112,7 +112,7 @@ END
 $$;
 
 -- name: grants_settle
--- What the store has granted to an instance and its holder does not know of goes back, without an attempt.
+-- Gives back what the store has granted to an instance but the instance does not know of, without counting an attempt.
 -- params: p_instance uuid; p_side smallint: 1 messages, 2 jobs, 3 checkpoints; p_tokens bigint[], p_numbers bigint[]: what is
 --   held, the seq of a message, the id of a job (ignored for checkpoints); p_settled bigint: of the grants up to this token
 --   those that are not listed are unknown to the holder; p_seen bigint: the highest token that the holder ever got
@@ -339,7 +339,7 @@ END
 $$;
 
 -- name: instance_evict
--- An operator ends an instance; it hears of it at its next call.
+-- An operator evicts an instance, which learns of it at its next call.
 -- params: p_id uuid
 -- returns: nothing; evicting twice is fine
 -- raises: PW002 there is no such instance

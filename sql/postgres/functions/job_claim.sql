@@ -221,7 +221,7 @@ END
 $$;
 
 -- name: job_lost
--- An execution ended with its lease or its worker.
+-- An execution that ended because its lease expired or its worker died.
 -- params: p_job pawl.job (locked), p_instance uuid: its holder; p_block, p_place: where its audit row goes; p_now bigint
 -- returns: slot, counter: members of the sums of job_tally_add besides lost; entry of the audit row
 -- tables: job (updated or deleted), those of job_record, job_dies, job_gone

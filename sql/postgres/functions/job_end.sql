@@ -1,4 +1,4 @@
--- job_end: how jobs end: done, failed, dead, swept away.
+-- job_end: ending jobs: done, failed, dead, lost.
 
 -- name: job_complete
 -- Completes one job inside the caller's own transaction, so that its effect and its end are one.
@@ -105,7 +105,7 @@ BEGIN
         v_due := CASE WHEN p_outcome = 5 AND coalesce(p_delay, -1) < 0 THEN 9223372036854775807 ELSE p_now + p_delay END;
     END IF;
     p_job.token := 0;
-    p_job.flags := p_job.flags & CASE WHEN p_outcome = 4 THEN ~32 ELSE 7 END; -- whatever comes back did not kill its worker
+    p_job.flags := p_job.flags & CASE WHEN p_outcome = 4 THEN ~32 ELSE 7 END; -- a reported job did not kill its worker
     p_job.lease_until_ms := NULL;
     p_job.ready_key := p_job.key;
     IF p_outcome = 5 THEN

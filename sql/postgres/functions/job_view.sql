@@ -1,8 +1,8 @@
--- job_view: what operators look at of jobs: lists, counts, and why a job waits.
+-- job_view: queries for operators: lists and counts of jobs, and why a job waits.
 
 -- name: job_backlog
--- What waits by priority, and how many leases are over.
--- params: p_look integer: how many ready ones, how many others and how many leases are looked at
+-- Waiting jobs by priority, and how many leases have expired.
+-- params: p_look integer: how many ready ones, how many others and how many leases are examined
 -- returns: one row per priority, the highest first: ready, and later (not due, or waiting for a signal); the first row has no
 --   priority and says how many leases are over
 -- tables: job, job_aside, job_claim (read)
@@ -189,8 +189,8 @@ END
 $$;
 
 -- name: view_jobs
--- Which jobs fit a filter, by id; at most p_scan rows of each table are looked at (more when that many must be returned),
--- so a page may end early: then next_id says from where to go on.
+-- The jobs that match a filter, by id; at most p_scan rows of each table are examined (more when that many must be returned),
+-- so a page may end early: then next_id says where to continue.
 -- params: p_id bigint (0: any), p_state integer (0: any), p_queue, p_task, p_type, p_key, p_fingerprint text (NULL: any), p_after bigint, p_limit integer,
 --   p_scan integer
 -- returns: next_id (0: that was all), and the ids
@@ -201,7 +201,7 @@ CREATE OR REPLACE FUNCTION pawl.view_jobs(
 LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_custom_plan AS $$
 DECLARE
-    -- Without a condition on the rows every row that is looked at fits, and a page is filled; when any state will do, no row more is
+    -- Without a condition on the rows every examined row matches, and a page is filled; when any state will do, no row more is
     -- looked at.
     v_each integer := CASE WHEN coalesce(p_queue, p_task, p_type, p_key) IS NOT NULL THEN p_scan
                            WHEN p_state = 0 THEN p_limit ELSE greatest(p_limit, p_scan) END;

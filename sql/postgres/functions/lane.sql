@@ -1,4 +1,4 @@
--- lane: lanes and partitions: their owners, and how they are shared out.
+-- lane: lanes and partitions: their owners, and rebalancing.
 
 -- name: lane_share
 -- How many lanes of a kind an instance owns, and how many it should.

@@ -76,7 +76,7 @@ BEGIN
             v_dead := v_dead + v_delta.dead_delta;
         END LOOP;
     END IF;
-    -- Successors in other parts of the token wait behind what was given back.
+    -- Successors in other parts of the token wait for what was given back.
     IF v_others AND p_how = 2 THEN
         FOR v_stream IN SELECT a.key, min(a.seq) AS seq FROM pawl.aside a
                          WHERE a.kind = v_claim.kind AND a.seq = ANY (v_claim.seqs) AND a.stream IS NOT NULL

@@ -1,7 +1,7 @@
--- message: messages from put and receive to their place in a lane; what pauses them.
+-- message: putting and receiving messages, their lanes, and pauses.
 
 -- name: pause_clear
--- What was paused goes on, at once.
+-- Resumes what was paused, at once.
 -- params: p_scope smallint, p_name text
 -- raises: PW002 it is not paused
 -- tables: pause (deleted), resumed (inserted), those of pause_settle

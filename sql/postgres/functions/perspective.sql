@@ -1,7 +1,7 @@
 -- perspective: perspectives (projections): definition, state, rebuilding.
 
 -- name: perspective_advance
--- Takes what of one perspective is due, or behind in named streams, runs its SQL on the next events and moves the
+-- Takes what is due of one perspective, or lags in named streams, runs its SQL on the next events and moves the
 --   checkpoints, in one transaction: nothing is granted and nothing is left to be given back.
 -- params: p_instance uuid, p_key text; p_streams text[]: those of claimed messages, empty: whatever is due; p_mine text[]: with
 --   streams, keys whose checkpoints the caller runs itself; p_batch integer (0: the perspective's)
@@ -240,7 +240,7 @@ SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
     v_now bigint := pawl.now_ms();
-    v_look integer; -- of 2,000 events that one call looks at
+    v_look integer; -- of 2,000 events that one call examines
 BEGIN
     SELECT greatest(2000 / greatest(count(*), 1), 1) INTO v_look FROM pawl.perspective p
      WHERE p.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING) AND (p_name IS NULL OR p.name = p_name);
@@ -405,7 +405,7 @@ $$;
 -- name: perspective_switch
 -- Makes the new version of a perspective the live one when it has applied everything.
 -- params: p_name, p_version, p_wait_ms: how long appends may be held back; p_digest_old, p_digest_new: statements that give one text
--- returns: answer 1 applied, 2 it is live already, 4 behind or different; after: streams; both digests
+-- returns: answer 1 applied, 2 it is live already, 4 it lags or the digests differ; behind: streams that lag; both digests
 -- raises: PW002 there is no such version; PW005 an append stays open
 -- tables: those of switch_begin and switch_end, and what the digests name
 -- locks: those of switch_begin
@@ -454,10 +454,10 @@ $$;
 
 -- name: perspective_walk
 -- Moves the position up to which a perspective has applied everything.
--- params: p_key text, p_look integer: how many events to look at, p_whole boolean: remember the position also when it was looked to
+-- params: p_key text, p_look integer: how many events to examine, p_whole boolean: remember the position also when it was looked to
 --   the end
 -- returns: the position; waits_stream, waits_ms: the stream and the time of the first event that is not applied, NULL when there is none;
---   whole: false: there are more events than were looked at (waits_ms is that of the last one), or another caller has it locked
+--   whole: false: there are more events than were examined (waits_ms is that of the last one), or another caller has it locked
 -- tables: perspective (updated), stamper, position, event, mapping, checkpoint (read)
 -- locks: the perspective's row (skip locked: then nothing is moved)
 CREATE OR REPLACE FUNCTION pawl.perspective_walk(
@@ -510,7 +510,7 @@ $$;
 -- name: switch_begin
 -- Holds appends back and waits until a perspective's new version has applied everything.
 -- params: p_name text, p_version integer, p_wait_ms integer, p_both boolean: the live version too
--- returns: answer 1 go on, 2 it is live already, 4 behind; after: streams of the new version; old: key of the live version
+-- returns: answer 1 go on, 2 it is live already, 4 it lags; behind: streams in which the new version lags; old: key of the live version
 -- raises: PW002 there is no such version; PW005 an append stays open
 -- tables: perspective, those of perspective_behind (read)
 -- locks: the mappings exclusively, the perspectives of the name

@@ -5,7 +5,7 @@
 -- params: p_wait_ms integer: for how long in all
 -- raises: PW005 an append stayed open
 -- locks: the mappings, exclusively
--- New appends queue behind a waiting lock, so it waits a quarter of a second at a time and lets them pass in between.
+-- New appends would queue up after a waiting lock, so it waits a quarter of a second at a time and lets them pass in between.
 CREATE OR REPLACE FUNCTION pawl.mapping_lock(p_wait_ms integer) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE

@@ -1,4 +1,4 @@
--- report: what became of claimed messages: complete, fail, release.
+-- report: reports on claimed messages: complete, fail, release.
 
 -- name: complete
 -- Ends items that a claim granted; per stream only a prefix of what is unfinished.
@@ -223,7 +223,7 @@ LANGUAGE sql VOLATILE AS $$
 $$;
 
 -- name: fail
--- Items that a claim granted have failed: they are tried again later, or become dead letters.
+-- Reports granted items as failed: they are retried later, or become dead letters.
 -- params: p_instance, p_kind, and one array member per item: p_tokens, p_ids, p_errors (at most 4096 bytes are kept),
 --   p_classes (1 retryable, 2 permanent, 3 cancelled: the pause says by whom), p_delays (ms; -1: backoff with jitter), p_policies and p_max_attempts
 --   (0: the claim's)

@@ -1,4 +1,4 @@
--- run: runs: many partitions of one task, and their targets.
+-- run: runs: starting and changing them, and their targets.
 
 -- name: run_cancel
 -- A run ends as it is: partitions that are active are cancelled, its jobs go or are asked to stop.
@@ -110,7 +110,7 @@ END
 $$;
 
 -- name: run_open
--- A run that had failed or was in repair goes on.
+-- Reopens a run that had failed or was in repair.
 -- params: p_run pawl.run (locked), p_state smallint: its state from now on
 -- tables: run (updated), job_limit (inserted)
 -- locks: the run, then its parents
@@ -180,7 +180,7 @@ END
 $$;
 
 -- name: run_pause
--- A run pauses or goes on.
+-- Pauses or resumes a run.
 -- params: p_run bigint, p_paused boolean
 -- returns: 1 applied, 2 duplicate (it was so), 4 conflict (it has ended), 6 not found
 -- tables: run, run_partition (updated), those of run_jobs_drop and run_pages_put

@@ -1,4 +1,4 @@
--- run_progress: how a run moves: pages, partitions, fan-in, the end.
+-- run_progress: the progress of runs: pages, partitions, fan-in, ending.
 
 -- name: page_advance
 -- A page that was fetched, all of it but a user's own table: guard, items, progress, next page, fan-in, job.

@@ -1,4 +1,4 @@
--- task: tasks, schedules, agents, and what was refused to them.
+-- task: tasks, schedules, agents, and refusals.
 
 -- name: agent_put
 -- Makes or changes an agent: it may make tasks, with tools limited to its scopes.

@@ -1,4 +1,4 @@
--- view: what operators look at: messages, counts, and why a message waits.
+-- view: queries for operators: messages, counts, and why a message waits.
 
 -- name: message_all
 -- Every message in any state, in the shape of message_row; internal, no role has rights on it.
@@ -268,8 +268,8 @@ END
 $$;
 
 -- name: view_messages
--- Where the messages are that fit a filter, by seq; at most p_scan rows are looked at (more when that many must be
--- returned), so a page may end early: then next_seq says from where to go on.
+-- Where the messages that match a filter are, by seq; at most p_scan rows are examined (more when that many must be
+-- returned), so a page may end early: then next_seq says where to continue.
 -- params: p_kind (0: any), p_state (0: any but done), p_stream, p_type, p_topic, p_fingerprint (NULL: any), p_lane (-1: any),
 --   p_after: only higher seqs, p_before: dead and done only when they ended before (0: any), p_limit, p_scan
 -- returns: next_seq (0: that was all), and of each message the place (of message_all), kind, lane and seq, in the order of seq
@@ -287,8 +287,8 @@ DECLARE
                                 WHERE (p_lane = -1 OR l.lane = p_lane)
                                   AND (p_stream IS NULL OR l.lane = (SELECT pawl.partition_of(p_stream, s.partition_count) % s.lane_count
                                                                        FROM pawl.settings s)));
-    -- Without a condition on the rows every row that is looked at fits, and a page is filled; of the dead and the completed ones, or
-    -- when any state will do, no row more is looked at.
+    -- Without a condition on the rows every examined row matches, and a page is filled; of the dead and the completed ones, or
+    -- when any state will do, no extra row is examined.
     v_any boolean := coalesce(p_stream, p_type, p_topic) IS NULL AND p_before = 0;
     v_least integer := CASE WHEN v_any THEN p_limit ELSE 1 END;
     v_in_lane integer := greatest(v_least, p_scan / greatest(1, cardinality(v_kinds) * cardinality(v_lanes)));
@@ -344,7 +344,7 @@ BEGIN
                                AND (p_topic IS NULL OR a.topic = p_topic)) END
           FROM (SELECT g.* FROM flight g WHERE g.seq > p_after ORDER BY g.seq LIMIT v_in_flight) f
          WHERE p_state = 2 AND p_fingerprint IS NULL),
-    -- What every place was looked at up to.
+    -- What every place was examined up to.
     until AS MATERIALIZED (
         SELECT min(e.last) AS seq
           FROM (SELECT max(o.seq) AS last FROM looked o GROUP BY o.source, o.room HAVING count(*) >= o.room) e),
@@ -421,7 +421,7 @@ $$;
 -- name: why_cause
 -- Why one message is not done yet, and which message it waits for.
 -- params: p_kind smallint, p_lane integer (without it a waiting message is looked for in every lane), p_seq bigint, p_now bigint
--- returns: cause, instance, until_ms, blocker_seq (NULL: none); many_ahead: more messages of the lane are in front of it than were
+-- returns: cause, instance, until_ms, blocker_seq (NULL: none); many_ahead: more messages of the lane are ahead of it than were
 --   looked at (PAWL_WHY_AHEAD), none of those is of its stream
 -- tables: those of message_all, lane, instance (read)
 CREATE OR REPLACE FUNCTION pawl.why_cause(
@@ -460,7 +460,7 @@ BEGIN
         blocker_seq := v_hold.by_seq;
         RETURN;
     END IF;
-    -- The first of the stream: aside, in flight, or waiting in front of it. What is aside comes first even when it is
+    -- The first of the stream: aside, in flight, or waiting ahead of it. What is aside comes first even when it is
     -- later: it was redriven out of order and runs next.
     IF v_row.stream IS NOT NULL THEN
         SELECT least(

@@ -1,4 +1,4 @@
--- worker: the round trip of a worker: reports in, work out; waiting for work and being woken.
+-- worker: a worker's batch: reports, claims, waiting for work and being woken.
 
 -- name: batch_begin
 -- The first step of a batch: registers an unknown instance, beats a known one whose beat is old, and makes
@@ -172,10 +172,10 @@ END
 $$;
 
 -- name: wait_begin
--- An instance wants to be woken (channel <schema>.wake) when messages of these kinds are put.
--- params: p_id uuid; p_kinds integer: bits; p_wait_ms bigint: how long the wish lasts
+-- Records an instance's request to be woken (channel <schema>.wake) when messages of these kinds are put.
+-- params: p_id uuid; p_kinds integer: bits; p_wait_ms bigint: how long the request is valid
 -- tables: waiter (inserted, updated, those that are over deleted), wait_seq
--- locks: waiter against other wishes (puts only read it)
+-- locks: waiter against other requests (puts only read it)
 -- A put looks at wait_seq, not at the table. It changes at once and outside of transactions: a put that looks too early
 -- still holds its lock on message, and wait_late tells of it.
 CREATE OR REPLACE FUNCTION pawl.wait_begin(p_id uuid, p_kinds integer, p_wait_ms bigint) RETURNS void
@@ -196,10 +196,10 @@ END
 $$;
 
 -- name: wait_end
--- An instance does not need to be woken any more.
+-- Withdraws an instance's request to be woken.
 -- params: p_id uuid
 -- tables: waiter (deleted), wait_seq
--- locks: waiter against other wishes (puts only read it)
+-- locks: waiter against other requests (puts only read it)
 CREATE OR REPLACE FUNCTION pawl.wait_end(p_id uuid) RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
@@ -212,7 +212,7 @@ $$;
 -- name: wait_late
 -- Whether a transaction is putting messages or jobs right now and may not have seen the waiters.
 -- params: none
--- returns: true: poll again soon, the wish may have come too late for them
+-- returns: true: poll again soon, the request may have come too late for them
 -- tables: none; reads the locks of the tables that work is put into
 CREATE OR REPLACE FUNCTION pawl.wait_late() RETURNS boolean
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
@@ -284,8 +284,8 @@ END
 $$;
 
 -- name: work_perspectives
--- The checkpoints that a batch is granted: those that messages of appends speak of, then what is due.
--- params: p_instance; p_keys text[]: perspectives that the caller can run, NULL or empty: all that are fed; p_max; p_lease_ms; p_request
+-- The checkpoints that a batch is granted: those named by messages of appends, then what is due.
+-- params: p_instance; p_keys text[]: perspectives that the caller can run, NULL or empty: all that are live or filling; p_max; p_lease_ms; p_request
 --   uuid (NULL: none): used before: what the instance still holds of that batch's grants comes again, and nothing else
 -- returns: a row per checkpoint: applied through version, head of the stream, the token that every report must carry, its lease; events
 --   up to replay_to are a replay; attempt from 1

@@ -1,4 +1,4 @@
--- event: what is true of events, receptors, perspectives and checkpoints between two transactions.
+-- event: invariants of events, receptors, perspectives and checkpoints.
 
 -- name: checkpoint_due_known
 -- A checkpoint of a perspective is due at some time unless it is completed or stopped; only a granted one has a lease.

@@ -1,4 +1,4 @@
--- lane: what is true of lanes, their owners and tokens between two transactions.
+-- lane: invariants of lanes, their owners and tokens.
 
 -- name: claim_lane_match
 -- The row of every item of an active claim part has the kind and lane of the part.
@@ -50,7 +50,7 @@ SELECT pg_catalog.format('token %s is above %s', t.token, (s.epoch << 40) | q.la
  WHERE t.token > ((s.epoch << 40) | q.last_value)
 
 -- name: wake_not_lost
--- A completed checkpoint that is behind its stream has a message that says so.
+-- If a completed checkpoint lags its stream, there is a message for the stream.
 SELECT pg_catalog.format('%s of %s is completed at %s, the stream is at %s, and nothing says so', c.perspective, c.stream, c.version, s.version)
   FROM pawl.checkpoint c JOIN pawl.stream s ON s.stream = c.stream
   JOIN pawl.perspective p ON p.key = c.perspective AND p.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING)

@@ -1,4 +1,4 @@
--- checkpoint: checkpoints: how far a perspective is on each stream.
+-- checkpoint: checkpoints: how far a perspective has applied each stream.
 
 -- name: checkpoint_errors
 SELECT e.perspective, e.fingerprint, e.sample, e.count FROM pawl.checkpoint_errors($1, $2) e

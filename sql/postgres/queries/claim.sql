@@ -1,4 +1,4 @@
--- claim: claims of messages: granting, renewing, and what became of them.
+-- claim: claims of messages: granting, renewing, ending.
 
 -- name: claim
 SELECT i.token, i.lease_until_ms, i.seq, {{i.message}}, i.attempt, i.deaths,

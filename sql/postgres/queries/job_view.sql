@@ -1,4 +1,4 @@
--- job_view: what operators look at of jobs: lists, counts, and why a job waits.
+-- job_view: queries for operators: lists and counts of jobs, and why a job waits.
 
 -- name: job_backlog
 SELECT priority, ready, later, overdue FROM pawl.job_backlog($1)

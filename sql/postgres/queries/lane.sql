@@ -1,4 +1,4 @@
--- lane: lanes and partitions: their owners, and how they are shared out.
+-- lane: lanes and partitions: their owners, and rebalancing.
 
 -- name: lanes_owned
 SELECT l.outbox, l.inbox, l.perspective FROM pawl.lanes_owned($1) l

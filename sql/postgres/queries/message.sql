@@ -1,4 +1,4 @@
--- message: messages from put and receive to their place in a lane; what pauses them.
+-- message: putting and receiving messages, their lanes, and pauses.
 
 -- name: pause_clear
 SELECT pawl.pause_clear($1, $2)

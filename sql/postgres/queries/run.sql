@@ -1,4 +1,4 @@
--- run: runs: many partitions of one task, their pages, items and targets.
+-- run: runs: their partitions, pages, items and targets.
 
 -- name: page_begin
 SELECT * FROM pawl.page_begin($1, $2, $3, $4, $5, $6, $7)

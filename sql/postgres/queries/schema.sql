@@ -1,4 +1,4 @@
--- schema: making the schema, its versions and its rights.
+-- schema: creating the schema, its versions and its grants.
 
 -- name: function_list
 -- What is known of the functions in the schema.

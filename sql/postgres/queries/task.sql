@@ -1,4 +1,4 @@
--- task: tasks, schedules, agents, and what was refused to them.
+-- task: tasks, schedules, agents, and refusals.
 
 -- name: agent_put
 SELECT pawl.agent_put($1, $2, $3)

@@ -1,4 +1,4 @@
--- view: what operators look at: messages, counts, and why a message waits.
+-- view: queries for operators: messages, counts, and why a message waits.
 
 -- name: rollups_add
 SELECT pawl.rollups_add($1, $2, $3, $4, $5, $6)

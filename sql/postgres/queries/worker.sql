@@ -1,4 +1,4 @@
--- worker: the round trip of a worker: reports in, work out; waiting for work and being woken.
+-- worker: a worker's batch: reports, claims, waiting for work and being woken.
 
 -- name: batch_begin
 SELECT b.now_ms, b.lease_until_ms FROM pawl.batch_begin($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) b

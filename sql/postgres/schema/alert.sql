@@ -1,4 +1,4 @@
--- alert: rules, whose turn it is to evaluate them, what changed, and what has to be delivered; see docs/alerts.md.
+-- alert: rules, turns to evaluate them, changes and deliveries; see docs/alerts.md.
 
 CREATE TABLE pawl.alert_rule (
     name text COLLATE "C" PRIMARY KEY,

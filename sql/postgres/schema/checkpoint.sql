@@ -1,4 +1,4 @@
--- checkpoint: how far a perspective is on each stream.
+-- checkpoint: how far a perspective has applied each stream.
 
 -- due_ms: when it may be claimed; NULL: never. request: of the batch that granted it last. failed_version: the event that failed; 0: not known.
 -- status: 0 pending, 1 processing, 2 completed, 3 failed. Every move leaves a dead row, and a dead entry at the front of the

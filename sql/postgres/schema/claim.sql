@@ -1,4 +1,4 @@
--- claim: what is in flight.
+-- claim: claims: which messages are in flight, under which token and lease.
 
 CREATE SEQUENCE pawl.token_seq AS bigint CACHE 1;
 

@@ -1,4 +1,4 @@
--- event: streams, events and their positions, snapshots; what they mean is in docs/events.md.
+-- event: streams, events and their positions, snapshots; docs/events.md describes them.
 
 CREATE SEQUENCE pawl.append_seq AS bigint CACHE 1;
 

@@ -1,4 +1,4 @@
--- instance: instances, those that were removed, their duties, and the workers that want to be woken.
+-- instance: instances, tombstones, duties, and requests to be woken.
 
 CREATE SEQUENCE pawl.lock_seq AS integer CACHE 1 CYCLE;
 
@@ -35,7 +35,7 @@ CREATE TABLE pawl.tombstone (
 CREATE UNLOGGED TABLE pawl.waiter (
     instance uuid    PRIMARY KEY,
     kinds    integer NOT NULL, -- bits, as in instance
-    until_ms bigint  NOT NULL  -- a wish that is not renewed expires
+    until_ms bigint  NOT NULL  -- a request that is not renewed expires
 );
 
 -- Until when a worker wants to be woken: one number that a put can look at without opening a table.

@@ -1,4 +1,4 @@
--- job: jobs, their claims, limits, keys, steps and signals; what they mean is in docs/jobs.md.
+-- job: jobs, their claims, limits, keys, steps and signals; docs/jobs.md describes them.
 
 CREATE SEQUENCE pawl.job_seq AS bigint CACHE 1;
 

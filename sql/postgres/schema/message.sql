@@ -1,4 +1,4 @@
--- message: messages that are ready or claimed, what is known of those that came before, and what was refused or paused.
+-- message: messages that are ready or claimed, deduplication, refused deliveries, pauses.
 -- Times are bigint milliseconds of the database's clock. Text is compared by its bytes (COLLATE "C").
 
 CREATE SEQUENCE pawl.message_seq AS bigint CACHE 1;

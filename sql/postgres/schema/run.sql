@@ -1,4 +1,4 @@
--- run: runs, their partitions and items, and where items go; what they mean is in docs/runs.md.
+-- run: runs, their partitions and items, and where items go; docs/runs.md describes them.
 
 CREATE SEQUENCE pawl.run_id_seq AS bigint CACHE 1;
 

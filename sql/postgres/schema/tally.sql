@@ -1,4 +1,4 @@
--- tally: counters.
+-- tally: counters and gauges of messages, per kind.
 
 -- Deltas: a call adds one row, maintain folds them into one per kind; the truth is the sum.
 -- A delta names what it changes; the rest is absent instead of nine zeros.

@@ -1,4 +1,4 @@
--- task: tasks, schedules, agents and what was refused to them.
+-- task: tasks, schedules, agents and refusals.
 
 CREATE TABLE pawl.agent (
     name text COLLATE "C" PRIMARY KEY,

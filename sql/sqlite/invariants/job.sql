@@ -1,4 +1,4 @@
--- job: what is true of jobs, their claims, steps and tallies between two transactions.
+-- job: invariants of jobs, their claims, steps and tallies.
 
 -- name: job_claim_ids_match
 -- What an active claim lists runs under its token.

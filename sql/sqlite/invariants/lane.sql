@@ -1,4 +1,4 @@
--- lane: what is true of lanes, their owners and tokens between two transactions.
+-- lane: invariants of lanes, their owners and tokens.
 
 -- name: claim_lane_match
 -- The row of every item of an active claim part has the lane of the part.
@@ -51,7 +51,7 @@ SELECT 'token ' || token || ' of ' || what || ' is above the counter' AS detail
  WHERE token > epoch << 40 | last_token
 
 -- name: wake_not_lost
--- A completed checkpoint that is behind its stream has a message that says so.
+-- If a completed checkpoint lags its stream, there is a message for the stream.
 SELECT c.perspective || ' of ' || c.stream || ' is completed at ' || c.version || ', the stream is at ' || s.version ||
        ', and nothing says so' AS detail
   FROM pawl_checkpoint c JOIN pawl_stream s ON s.stream = c.stream JOIN pawl_perspective p ON p.key = c.perspective AND p.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING)

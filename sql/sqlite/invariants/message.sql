@@ -1,4 +1,4 @@
--- message: what is true of messages, claims, holds and dead letters between two transactions.
+-- message: invariants of messages, claims, holds and dead letters.
 
 -- name: aside_has_hold
 -- Every aside row has the hold of its key, in the same lane.

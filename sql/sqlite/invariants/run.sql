@@ -1,4 +1,4 @@
--- run: what is true of runs, their partitions and items between two transactions.
+-- run: invariants of runs, their partitions and items.
 
 -- name: run_children_match
 -- A run counts its open children, and no fewer failed ones than there are.

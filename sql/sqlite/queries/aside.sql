@@ -47,7 +47,7 @@ SELECT seq, {{message}},
   FROM pawl_aside INDEXED BY pawl_aside_key WHERE kind = ?1 AND key = ?2 ORDER BY seq LIMIT ?3
 
 -- name: aside_return
--- A message that was aside comes back without an attempt.
+-- Gives a message aside back without counting an attempt.
 -- params: kind, seq, deaths added, reason, scheduled_ms, losses: 0 as it is, 1 lost once more, 2 a suspect
 UPDATE pawl_aside SET deaths = deaths + ?3, losses = CASE WHEN ?6 = 0 THEN losses WHEN losses > 0 THEN 2 ELSE ?6 END,
        reason = ?4, scheduled_ms = ?5 WHERE kind = ?1 AND seq = ?2
@@ -72,7 +72,7 @@ SELECT kind, seq, lane, ?3, attempts, deaths, out_of_order, error,
 SELECT 1 FROM pawl_hold WHERE kind = ?1 AND lane = ?2 LIMIT 1
 
 -- name: hold_delete
--- A stream goes on.
+-- Releases a stream.
 -- params: kind, key
 DELETE FROM pawl_hold WHERE kind = ?1 AND key = ?2
 

@@ -1,4 +1,4 @@
--- checkpoint: checkpoints: how far a perspective is on each stream.
+-- checkpoint: checkpoints: how far a perspective has applied each stream.
 
 -- name: checkpoint_any
 -- Whether a stream has a checkpoint.
@@ -6,7 +6,7 @@
 SELECT 1 FROM pawl_checkpoint WHERE stream = ?1 LIMIT 1
 
 -- name: checkpoint_behind
--- The checkpoints of streams that are behind, of perspectives that are fed.
+-- The checkpoints that lag, of these streams and of perspectives that are live or filling.
 -- params: streams as a JSON array
 SELECT c.stream, c.perspective, c.error, c.fingerprint, c.version, coalesce(s.version, 0), c.token, c.status, c.stopped, c.attempts,
        c.instance, c.lease_until_ms, c.due_ms, c.created_ms, c.updated_ms, c.replay_to, c.failed_version

@@ -1,7 +1,7 @@
--- claim: claims of messages: granting, renewing, and what became of them.
+-- claim: claims of messages: granting, renewing, ending.
 
 -- name: claim_alone
--- Whether an instance that does not say its slots runs a suspect, beside which it gets nothing.
+-- Whether an instance that does not state its slots runs a suspect; then it gets nothing else.
 -- params: instance
 SELECT 1 FROM pawl_instance i CROSS JOIN pawl_claim c
  WHERE i.id = ?1 AND i.slots = 0 AND c.kind IN (:KIND_OUTBOX, :KIND_INBOX, :KIND_PERSPECTIVE) AND c.state = :CLAIM_ACTIVE AND c.suspect = :SUSPECT_BEGUN AND c.instance = ?1 LIMIT 1

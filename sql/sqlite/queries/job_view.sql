@@ -1,4 +1,4 @@
--- job_view: what operators look at of jobs: lists, counts, and why a job waits.
+-- job_view: queries for operators: lists and counts of jobs, and why a job waits.
 
 -- name: job_ahead
 -- How many ready jobs come before one.
@@ -6,8 +6,8 @@ SELECT count(*) FROM (SELECT 1 FROM pawl_job
     WHERE queue = ?1 AND state = :JOB_READY AND (?2 IS NULL AND key IS NULL OR key = ?2) AND (ord, id) < (?3, ?4) LIMIT ?5)
 
 -- name: job_backlog
--- What waits by priority, the highest first.
--- params: how many ready ones and how many others are looked at
+-- Waiting jobs by priority, highest first.
+-- params: how many ready ones and how many others are examined
 -- returns: priority, ready, not due or waiting for a signal
 SELECT priority, sum(ready), sum(later) FROM (
     SELECT priority, 1 AS ready, 0 AS later FROM (

@@ -1,4 +1,4 @@
--- lane: lanes and partitions: their owners, and how they are shared out.
+-- lane: lanes and partitions: their owners, and rebalancing.
 
 -- name: lane_count_owned
 -- How many lanes an instance owns, draining ones included.

@@ -1,4 +1,4 @@
--- message: messages from put and receive to their place in a lane; what pauses them.
+-- message: putting and receiving messages, their lanes, and pauses.
 
 -- name: dedupe_hash
 -- The payload hash of a known message.
@@ -65,7 +65,7 @@ SELECT seq, {{message}}
 SELECT count(*) FROM pawl_pause
 
 -- name: pause_delete
--- What was paused goes on.
+-- Resumes what was paused.
 -- params: scope, name
 DELETE FROM pawl_pause WHERE scope = ?1 AND name = ?2
 

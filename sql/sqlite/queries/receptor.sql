@@ -20,7 +20,7 @@ INSERT INTO pawl_event_receptor (name, position, fed, registered_ms) VALUES (?1,
 SELECT name, position, fed, registered_ms FROM pawl_event_receptor ORDER BY name
 
 -- name: event_receptor_move
--- A receptor on events has looked at everything up to a position.
+-- Records that a receptor has examined everything up to a position.
 -- params: name, position, messages that were put
 UPDATE pawl_event_receptor SET position = ?2, fed = fed + ?3 WHERE name = ?1
 

@@ -1,4 +1,4 @@
--- run: runs: many partitions of one task, their pages, items and targets.
+-- run: runs: their partitions, pages, items and targets.
 
 -- name: run_begin
 -- Stores a run.

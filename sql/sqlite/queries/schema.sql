@@ -1,4 +1,4 @@
--- schema: making the schema, its versions and its rights.
+-- schema: creating the schema, its versions and its grants.
 
 -- name: lane_create
 -- Every lane of every kind, free.

@@ -1,4 +1,4 @@
--- task: tasks, schedules, agents, and what was refused to them.
+-- task: tasks, schedules, agents, and refusals.
 
 -- name: agent_find
 -- An agent by its name.
@@ -53,7 +53,7 @@ SELECT name, task, kind, expr, zone, params, missed, missed_max, overlap, jitter
   FROM pawl_schedule WHERE (?1 IS NULL OR name = ?1) AND (?2 IS NULL OR task = ?2) AND (?3 IS NULL OR name > ?3) ORDER BY name LIMIT ?4
 
 -- name: schedule_move
--- A schedule goes on.
+-- Moves a schedule to its next instant.
 UPDATE pawl_schedule SET last_ms = ?2, next_ms = ?3 WHERE name = ?1
 
 -- name: schedule_put

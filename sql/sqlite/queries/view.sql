@@ -1,4 +1,4 @@
--- view: what operators look at: messages, counts, and why a message waits.
+-- view: queries for operators: messages, counts, and why a message waits.
 
 -- name: list_message
 -- Messages of a lane in order, and whether they fit a filter.
@@ -33,7 +33,7 @@ SELECT 1, m.kind, m.lane, m.seq FROM pawl_lane l CROSS JOIN pawl_message m ON m.
 -- name: view_first_of_stream
 -- The first unfinished message of a stream, of those before a seq.
 -- params: kind, key, lane, seq
--- returns: seq (NULL: none), and whether more messages of the lane are before it than were looked at (PAWL_WHY_AHEAD)
+-- returns: seq (NULL: none), and whether more messages of the lane are before it than were examined (PAWL_WHY_AHEAD)
 SELECT min(seq),
        EXISTS (SELECT 1 FROM pawl_message WHERE kind = ?1 AND lane = ?3 AND seq < ?4 ORDER BY seq LIMIT 1 OFFSET 10000)
   FROM (SELECT min(seq) AS seq FROM pawl_aside WHERE kind = ?1 AND key = ?2

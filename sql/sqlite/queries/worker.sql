@@ -1,4 +1,4 @@
--- worker: the round trip of a worker: reports in, work out; waiting for work and being woken.
+-- worker: a worker's batch: reports, claims, waiting for work and being woken.
 
 -- name: waiter_begin
 -- Note that an instance wants to be woken.
@@ -7,7 +7,7 @@ INSERT INTO pawl_waiter (instance, kinds, until_ms) VALUES (?1, ?2, ?3)
     ON CONFLICT (instance) DO UPDATE SET kinds = excluded.kinds, until_ms = excluded.until_ms
 
 -- name: waiter_end
--- An instance does not need to be woken any more; wishes that are over go with it.
+-- Withdraws an instance's request to be woken; expired requests are removed with it.
 -- params: instance, now_ms
 DELETE FROM pawl_waiter WHERE instance = ?1 OR until_ms <= ?2
 

@@ -1,4 +1,4 @@
--- checkpoint: how far a perspective is on each stream.
+-- checkpoint: how far a perspective has applied each stream.
 
 -- due_ms: when it may be claimed; NULL: never. failed_version: the event that failed; 0: not known.
 -- status: 0 pending, 1 processing, 2 completed, 3 failed.

@@ -1,4 +1,4 @@
--- claim: what is in flight.
+-- claim: claims: which messages are in flight, under which token and lease.
 
 -- What is in flight, one row per claim part, never one per message: items holds seq (8 bytes, little-endian) and id
 -- (16 bytes) of each message in the order of seq, marks one byte each: 0 in flight, 1 done, 2 left. marks keeps its

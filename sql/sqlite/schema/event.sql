@@ -1,4 +1,4 @@
--- event: streams, events and their positions, snapshots; what they mean is in docs/events.md.
+-- event: streams, events and their positions, snapshots; docs/events.md describes them.
 
 CREATE TABLE pawl_stream (
     stream     TEXT PRIMARY KEY,

@@ -1,4 +1,4 @@
--- instance: instances, those that were removed, their duties, and the workers that want to be woken.
+-- instance: instances, tombstones, duties, and requests to be woken.
 
 CREATE TABLE pawl_instance (
     id              BLOB PRIMARY KEY CHECK (length(id) = 16),
@@ -29,7 +29,7 @@ CREATE TABLE pawl_tombstone (
 CREATE TABLE pawl_waiter (
     instance BLOB PRIMARY KEY CHECK (length(instance) = 16),
     kinds    INTEGER NOT NULL, -- bits, as in instance
-    until_ms INTEGER NOT NULL  -- a wish that is not renewed expires
+    until_ms INTEGER NOT NULL  -- a request that is not renewed expires
 ) STRICT, WITHOUT ROWID;
 
 -- One row per duty; lease_until_ms in the past: free.

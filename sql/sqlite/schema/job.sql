@@ -1,4 +1,4 @@
--- job: jobs, their claims, limits, keys, steps and signals; what they mean is in docs/jobs.md.
+-- job: jobs, their claims, limits, keys, steps and signals; docs/jobs.md describes them.
 
 CREATE TABLE pawl_job_state (
     id           INTEGER PRIMARY KEY CHECK (id = 1),

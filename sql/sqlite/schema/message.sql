@@ -1,4 +1,4 @@
--- message: messages that are ready or claimed, what is known of those that came before, and what was refused or paused.
+-- message: messages that are ready or claimed, deduplication, refused deliveries, pauses.
 -- Times are milliseconds of the store's clock, uuids are blobs of 16 bytes. Columns that are read without the payload
 -- come before it, so that a big payload's overflow pages are not touched.
 

@@ -1,4 +1,4 @@
--- perspective: perspectives (projections), what feeds them, and what they skip.
+-- perspective: perspectives (projections), their patterns and mappings, and skipped events.
 
 CREATE TABLE pawl_perspective (
     key            TEXT PRIMARY KEY,

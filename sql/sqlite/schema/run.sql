@@ -1,4 +1,4 @@
--- run: runs, their partitions and items, and where items go; what they mean is in docs/runs.md.
+-- run: runs, their partitions and items, and where items go; docs/runs.md describes them.
 
 CREATE TABLE pawl_run_target (
     name       TEXT PRIMARY KEY,

@@ -1,4 +1,4 @@
--- tally: counters.
+-- tally: counters and gauges of messages, per kind.
 
 -- One writer at a time, so the sums are plain columns: one small update per operation.
 CREATE TABLE pawl_tally (

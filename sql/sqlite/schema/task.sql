@@ -1,4 +1,4 @@
--- task: tasks, schedules, agents and what was refused to them.
+-- task: tasks, schedules, agents and refusals.
 
 CREATE TABLE pawl_agent (
     name       TEXT PRIMARY KEY,

@@ -1,4 +1,4 @@
-/* pawl instances: who works, and putting one out. */
+/* pawl instances: list workers, and evict one. */
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "operations/operations.h"

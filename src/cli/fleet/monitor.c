@@ -1,4 +1,4 @@
-/* pawl monitor: the system as it goes on, on one screen. */
+/* pawl monitor: the live state of the system on one screen. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>

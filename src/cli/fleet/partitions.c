@@ -1,4 +1,4 @@
-/* pawl partitions: who owns which part of the work, and where a stream belongs. */
+/* pawl partitions: who owns which lane, and which lane a stream is in. */
 #include "cli/commands.h"
 #include "operations/operations.h"
 

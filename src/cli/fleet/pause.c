@@ -1,4 +1,4 @@
-/* pawl pause, resume, pauses and actions: what people hold up, and what they did. */
+/* pawl pause, resume, pauses and actions. */
 #include <string.h>
 
 #include "base/error.h"

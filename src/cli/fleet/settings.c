@@ -1,4 +1,4 @@
-/* pawl settings: what holds for the whole schema. */
+/* pawl settings: show and change the settings of the schema. */
 #include <string.h>
 
 #include "base/error.h"

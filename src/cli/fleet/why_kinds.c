@@ -1,4 +1,4 @@
-/* What everything but messages waits for. */
+/* pawl why for jobs, runs, streams, perspectives, schedules, tasks and instances. */
 #include "cli/fleet/why_kinds.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* What everything but messages waits for: jobs, runs, streams, perspectives, schedules, tasks, instances. */
+/* pawl why for jobs, runs, streams, perspectives, schedules, tasks and instances. */
 #ifndef CLI_FLEET_WHY_KINDS_H
 #define CLI_FLEET_WHY_KINDS_H
 

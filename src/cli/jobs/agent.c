@@ -1,4 +1,4 @@
-/* pawl agent: who may have which tools used, and what was refused. */
+/* pawl agent: agents, their scopes, and refusals. */
 #include "base/error.h"
 #include "base/json/json.h"
 #include "base/str.h"

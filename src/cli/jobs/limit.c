@@ -1,4 +1,4 @@
-/* pawl limit: how many jobs of a key run at once, how many start, and whose turn comes how often. */
+/* pawl limit: limits of keys on running jobs and starts, and their weights. */
 #include "cli/commands.h"
 #include "operations/operations.h"
 

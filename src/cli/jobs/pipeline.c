@@ -1,4 +1,4 @@
-/* pawl pipeline: is a document right, and what does it do. */
+/* pawl pipeline: check a pipeline, and show its steps. */
 #include "base/str.h"
 #include "cli/commands.h"
 #include "cli/jobs/pipeline_input.h"

@@ -1,4 +1,4 @@
-/* Pipelines from files. */
+/* Reading pipelines and parameters from files for commands. */
 #include "cli/jobs/pipeline_input.h"
 
 #include <string.h>

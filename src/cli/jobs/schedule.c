@@ -1,4 +1,4 @@
-/* pawl schedule: what comes when. */
+/* pawl schedule: list schedules and preview their next runs. */
 #include "base/error.h"
 #include "base/str.h"
 #include "cli/commands.h"

@@ -1,4 +1,4 @@
-/* pawl task: what is done again and again, and when. */
+/* pawl task: create, show, run, pause and delete tasks and their schedules. */
 #include "base/error.h"
 #include "base/str.h"
 #include "cli/commands.h"

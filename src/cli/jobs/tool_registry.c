@@ -1,4 +1,4 @@
-/* The tools that commands see. */
+/* Loading the tools of --tools for commands. */
 #include "cli/jobs/tool_registry.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* pawl messages cancel: a message that waits or runs is ended. */
+/* pawl messages cancel: end a waiting or running message. */
 #include "base/error.h"
 #include "base/str.h"
 #include "base/uuid.h"

@@ -1,4 +1,4 @@
-/* pawl dead: what failed for good, looked at. */
+/* pawl dead: list, show and group dead letters. */
 #include "cli/commands.h"
 #include "cli/messages/list.h"
 #include "view/message.h"

@@ -1,4 +1,4 @@
-/* pawl dead redrive and discard: what becomes of dead letters. */
+/* pawl dead redrive and pawl dead discard. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>

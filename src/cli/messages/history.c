@@ -1,4 +1,4 @@
-/* pawl history: done messages, looked at and archived. */
+/* pawl history: list and archive completed messages. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* One line of --ndjson. */
+/* Parsing one line of --ndjson. */
 #include "cli/messages/ndjson.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Following a run until it ends. */
+/* Following a run on the terminal until it ends (--watch). */
 #include "cli/runs/run_watch.h"
 
 #include <stdio.h>

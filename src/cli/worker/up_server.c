@@ -16,7 +16,7 @@
 
 enum { STOP_MS = 8000, NAP_NS = 20000000 };
 
-/* What flags and the file said goes through the environment, where a password is not seen by everybody. */
+/* Options are passed through the environment, where other users cannot see a password. */
 static int pass_on(const struct options *options) {
     for (int id = 0; id < OPTION_COUNT; id++) {
         const struct option_value *value = &options->values[id];

@@ -1,4 +1,4 @@
-/* A worker made from the command line. */
+/* Configuring a worker from the command line. */
 #include "cli/worker/worker_setup.h"
 
 #include <stdio.h>
@@ -123,8 +123,8 @@ pawl_status worker_setup(struct cli *cli, const pawl_worker_config *config, pawl
 pawl_status worker_setup_run(struct cli *cli, pawl_worker *worker, pawl_error *err) {
     bool forced = false;
     sigset_t stop = thread_stop_signals();
-    /* The worker listens to them while it runs and then gives back what it found. It finds them blocked, so
-     * that one more of them, while the program is ending, does not change how it ends. */
+    /* The worker handles these signals while it runs and then restores their state. They are blocked
+     * beforehand, so that another one while the program is ending does not change its exit. */
     pthread_sigmask(SIG_BLOCK, &stop, NULL);
     pawl_status status = pawl_worker_run(worker, &forced, err);
     if (status == PAWL_OK && forced)

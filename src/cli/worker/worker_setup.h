@@ -1,4 +1,4 @@
-/* A worker made from the command line; shared by pawl worker and pawl up. */
+/* Configuring a worker from the command line, for pawl worker and pawl up. */
 #ifndef CLI_WORKER_WORKER_SETUP_H
 #define CLI_WORKER_WORKER_SETUP_H
 
