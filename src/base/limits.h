@@ -21,8 +21,7 @@
 /* How much one call may carry. */
 #define PAWL_BATCH_DEFAULT 500
 #define PAWL_BATCH_MAX 5000
-#define PAWL_SWEEP_MAX                                                                                       \
-    5000 /* messages of a lane that one claim reads while skipping paused ones; sql/ repeats it */
+#define PAWL_SWEEP_MAX 5000   /* messages one claim reads while skipping paused ones; sql/ repeats it */
 #define PAWL_HELD_MAX 1000000 /* grants that an instance can list as held */
 #define PAWL_LIST_DEFAULT 100
 #define PAWL_LIST_MAX 5000
@@ -36,9 +35,7 @@
 #define PAWL_APPEND_MAX 1000 /* events in one call */
 #define PAWL_PATTERNS_MAX 64 /* of one perspective */
 #define PAWL_PERSPECTIVES_MAX 1000
-#define PAWL_LAG_LOOK                                                                                        \
-    2000 /* events that a list of perspectives searches to find the lag; sql/ repeats it                     \
-          */
+#define PAWL_LAG_LOOK 2000 /* events searched to find the lag of a perspective; sql/ repeats it */
 #define PAWL_PERSPECTIVE_VERSION_MAX 1000000
 #define PAWL_PERSPECTIVE_BATCH_DEFAULT 100
 #define PAWL_PERSPECTIVE_SQL_BYTES_MAX 65536
@@ -73,15 +70,14 @@
 /* Attempts and retries. */
 #define PAWL_ATTEMPTS_DEFAULT 5
 #define PAWL_ATTEMPTS_MAX 1000
-#define PAWL_SUSPECT_LOSSES                                                                                  \
-    2 /* a message that was lost this often runs alone; sql/ repeats this and the next */
+#define PAWL_SUSPECT_LOSSES 2      /* lost this often, a message runs alone; sql/ repeats this and the next */
 #define PAWL_LOST_TOGETHER_MAX 100 /* lost messages that one instance may hold */
 #define PAWL_SLOTS_MAX 100000
 #define PAWL_RETRY_BASE_MS_DEFAULT 1000
 #define PAWL_RETRY_MAX_MS_DEFAULT 60000
 #define PAWL_RETRY_MS_MAX 604800000 /* no retry waits longer than 7 days */
 #define PAWL_UNTIL_RESUMED_MS                                                                                \
-    253402300799000LL /* when something paused is due: the end of the year 9999; sql/ repeats it */
+    253402300799000LL /* the end of the year 9999: when paused work is due; sql/ repeats it */
 
 /* Pooled work (docs/jobs.md); sql/postgres repeats these numbers. */
 #define PAWL_JOB_ATTEMPTS_DEFAULT 25
@@ -112,11 +108,9 @@
 #define PAWL_ITEM_KEY_BYTES_MAX 200
 #define PAWL_CURSOR_BYTES_MAX 4096
 #define PAWL_TARGET_SQL_BYTES_MAX 65536
-#define PAWL_PACE_RATE 1000          /* pages per second of a run that is held without having a rate */
-#define PAWL_QUIET_MS_DEFAULT 600000 /* a partition without an update for this long is stuck */
-#define PAWL_SIGNAL_KEEP_MS                                                                                  \
-    604800000 /* how long the end of a run is kept for jobs that wait for it later                           \
-               */
+#define PAWL_PACE_RATE 1000           /* pages per second of a run that is held without having a rate */
+#define PAWL_QUIET_MS_DEFAULT 600000  /* a partition without an update for this long is stuck */
+#define PAWL_SIGNAL_KEEP_MS 604800000 /* how long the end of a run is kept for later waiters */
 
 /* Alerts (docs/alerts.md); sql/postgres repeats the kept time. */
 #define PAWL_ALERT_RULES_MAX 200

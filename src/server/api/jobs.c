@@ -229,7 +229,7 @@ static const struct field enqueue_fields[] = {
                 "Its type, which chooses the handler; required without a task.")},
     {TEXT_FIELD(IN_BODY, "task", PAWL_NAME_BYTES_MAX, "The task that it is a job of.")},
     {FIELD(FIELD_JSON, IN_BODY, "payload", "The task's parameters by default.")},
-    {TEXT_FIELD(IN_BODY, "queue", PAWL_NAME_BYTES_MAX, "" default " by default.")},
+    {TEXT_FIELD(IN_BODY, "queue", PAWL_NAME_BYTES_MAX, "The default queue if absent.")},
     {TEXT_FIELD(IN_BODY, "key", PAWL_NAME_BYTES_MAX, "For concurrency, rate and fairness.")},
     {TEXT_FIELD(IN_BODY, "unique_key", PAWL_NAME_BYTES_MAX, "Held while the job is unfinished.")},
     {TEXT_FIELD(IN_BODY, "traceparent", 100, "W3C trace context.")},
