@@ -312,7 +312,7 @@ async function hostileText() {
   }
 }
 
-// 200 strings as names of streams and in payloads: each stands in the list as it is, none becomes markup.
+// 200 strings as names of streams and in payloads: each is listed verbatim, none becomes markup.
 async function hostileNames() {
   const cores = ["<script>throw 1</script>", "<img src=x onerror=throw_1>", "<svg/onload=alert(1)>", "javascript:alert(1)", "\" onfocus=alert(1) x=\"",
                  "'; DROP TABLE event;--", "&lt;b&gt;", "&#x3c;i&#x3e;", "]]>", "<!--", "-->", "{{constructor}}", "${alert(1)}", "%3Cb%3E", "%00", "..%2f..%2f",

@@ -1,4 +1,4 @@
-/* The three places where the suite runs: an SQLite file, PostgreSQL, and PostgreSQL behind a pooler. */
+/* The three backends of the suite: an SQLite file, PostgreSQL, and PostgreSQL with a pooler. */
 #include "conformance/backend.h"
 
 #include <ftw.h>

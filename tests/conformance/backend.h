@@ -1,4 +1,4 @@
-/* Where the store of a test lives: the one place of the suite that knows stores by name. */
+/* The backend of a test's store; the only part of the suite that knows stores by name. */
 #ifndef CONFORMANCE_BACKEND_H
 #define CONFORMANCE_BACKEND_H
 
@@ -29,7 +29,7 @@ struct store_config backend_ready(struct backend *backend);
 /* The address given last. */
 struct store_config backend_current(struct backend *backend);
 
-/* Whether a pooler stands before the store. */
+/* Whether there is a pooler in front of the store. */
 bool backend_pooled(const struct backend *backend);
 
 #endif

@@ -1,4 +1,4 @@
-/* A fresh store per test, and the clock, the refusals and the ids that the helpers share. */
+/* A new store per test, and the clock, errors and ids that the helpers share. */
 #include "conformance/harness.h"
 
 #include <stdio.h>

@@ -53,7 +53,7 @@ struct conf_group {
     extern const struct conf_group conf_##noun;                                                              \
     const struct conf_group conf_##noun = {#noun, table, sizeof(table) / sizeof(table)[0]}
 
-/* Makes a fresh store; runs every invariant over what the test left behind, and closes it. */
+/* Creates a new store; runs every invariant on what the test left, and closes it. */
 int conf_setup(void **state);
 int conf_teardown(void **state);
 
@@ -65,7 +65,7 @@ void close_again(struct store *store);
  * it. */
 struct store_waker *open_waker(struct conf *c);
 
-/* Whether a pooler stands before the store, so that a session keeps nothing. */
+/* Whether there is a pooler in front of the store, so that a session keeps no state. */
 bool pooled(struct conf *c);
 
 /* A store made without naming the counts, instead of the test's; close_again() it. */

@@ -1,4 +1,4 @@
-/* Short words for the operations of pooled work. */
+/* Helpers for the operations on jobs. */
 #include "conformance/harness_jobs.h"
 
 struct job_new job_typed(const char *type) {

@@ -1,4 +1,4 @@
-/* Short words for the operations of pooled work. */
+/* Helpers for the operations on jobs. */
 #ifndef CONFORMANCE_HARNESS_JOBS_H
 #define CONFORMANCE_HARNESS_JOBS_H
 

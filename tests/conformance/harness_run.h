@@ -1,4 +1,4 @@
-/* How main() hands its chosen store to the fixtures. */
+/* How main() passes the chosen backend to the fixtures. */
 #ifndef CONFORMANCE_HARNESS_RUN_H
 #define CONFORMANCE_HARNESS_RUN_H
 

@@ -1,4 +1,4 @@
-/* Short words for the operations of runs. */
+/* Helpers for the operations on runs. */
 #include "conformance/harness_runs.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* Short words for the operations of runs. */
+/* Helpers for the operations on runs. */
 #ifndef CONFORMANCE_HARNESS_RUNS_H
 #define CONFORMANCE_HARNESS_RUNS_H
 

@@ -1,4 +1,4 @@
-/* Short words for what the store says about itself. */
+/* Helpers for the views of a store. */
 #include "conformance/harness.h"
 
 static void must(struct conf *c, pawl_status status, const char *call) {

@@ -1,4 +1,4 @@
-/* Short words for the operations of the seam: each one fails the test unless the call itself succeeds. */
+/* Helpers for store operations; each one fails the test unless the call succeeds. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

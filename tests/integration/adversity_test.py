@@ -209,7 +209,7 @@ class CutTest(AdversityTest):
         self.judged()
 
     def test_a_connection_over_which_nothing_comes(self):
-        """Packets vanish: that is noticed long before a statement could have timed out, and the work goes on behind it."""
+        """Packets vanish: that is noticed long before a statement could time out, and the work continues afterwards."""
         proxy = Proxy(self.url, 13)
         self.addCleanup(proxy.close)
         self.send()
@@ -315,7 +315,7 @@ class ServerTest(AdversityTest):
         self.assertEqual(self.ok("settings")["epoch"], epoch + 1)
 
     def test_tables_are_locked(self):
-        """Somebody holds what every call needs for longer than the leases last."""
+        """A transaction holds what every call needs for longer than the leases last."""
         self.send()
         self.start()
         self.start()
@@ -456,7 +456,7 @@ class TimeTest(AdversityTest):
 
 
 class DamageTest(AdversityTest):
-    """An SQLite file that breaks, or is taken away, under its worker: that is said, and nobody goes on as if nothing was."""
+    """An SQLite file that is damaged or removed under its worker: it is reported, and no process continues as if nothing had happened."""
 
     per_stream, effect_us = 60, 20000
 
@@ -495,7 +495,7 @@ class DamageTest(AdversityTest):
         self.ended("-wal was removed", "may be lost")
 
     def test_what_is_sent_after_the_removal_stays(self):
-        """Whoever was cut off never writes into the file again: what others were told is done is still there at the end."""
+        """A process that was cut off never writes to the file again: what others were told is done is still there at the end."""
         for n in range(5):
             self.env["DATABASE_URL"] = f"sqlite:{self.dir}/round{n}.db"
             self.log = self.dir / f"effects{n}"

@@ -1,4 +1,4 @@
-"""What the tests of the program stand on: running it, databases of their own, and TAP."""
+"""Support for tests of the program: running it, one database per test, and TAP."""
 import json
 import os
 import pathlib

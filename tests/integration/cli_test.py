@@ -252,7 +252,7 @@ class DatabaseTest(CliTest):
 
     @sqlite_only
     def test_five_make_the_file(self):
-        """Whoever comes while another process makes the file waits for it."""
+        """A process that starts while another one creates the file waits for it."""
         for number in range(6):
             path = self.dir / f"new{number}.db"
             if number == 4:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The work behind the program: what can be sent, and messages that run, wait, are dead or done."""
+"""The program at work: sending, and messages that are running, waiting, dead or done."""
 import json
 import stat
 import subprocess
@@ -18,7 +18,7 @@ class SendTest(CliTest):
         self.migrate()
 
     def test_streams(self):
-        """In which streams something waits, what stands first, and where a stream belongs."""
+        """Streams with waiting messages, the first message of each, and the lane of a stream."""
         first = self.ok("send", "order.placed", "{}", "--stream", "s-2")["id"]
         self.ok("send", "order.paid", "{}", "--stream", "s-2")
         self.ok("send", "order.placed", "{}", "--stream", "s-1", "--kind", "inbox", "--consumer", "shop")

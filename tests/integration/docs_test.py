@@ -1,4 +1,4 @@
-"""Runs every example of README.md and docs/*.md as it is written, page by page, each page in a directory of its own. Prints TAP.
+"""Runs every example of README.md and docs/*.md as it is written, page by page, each page in its own directory. Prints TAP.
 
 Usage: docs_test.py PAWL ROOT sqlite|postgres [PAGE]
 
@@ -12,7 +12,7 @@ when it is something else than commands that must succeed:
     <!-- query: ... -->                  operations_test.py runs it
     <!-- example setup, then commands, then --> in a line of its own: what the page takes for granted
     <!-- examples: fenced only, what they name may be absent -->    for the whole page: "not found" is an answer too
-What does not end by itself (worker, up, server, monitor, --watch) is stopped with Ctrl-C once it works. ID stands for the last id that a command
+What does not end by itself (worker, up, server, monitor, --watch) is stopped with Ctrl-C once it works. ID is replaced by the last id that a command
 printed. Addresses postgres://… are replaced by the test's; with SQLite such lines are left out.
 """
 import json

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Jobs from outside: who gets how many, what counts as an attempt, and what a program says of itself."""
+"""Jobs from outside: how many each worker gets, what counts as an attempt, and directives of programs."""
 import json
 import subprocess
 import sys

@@ -309,7 +309,7 @@ class WhyTest(OperateTest):
         self.assertEqual(self.ok("why", "stream", ids[0])["kind"], "stream")
 
     def test_a_stream_behind_many_others_of_its_lane(self):
-        """A page of a list looks at so many rows and may end without one."""
+        """A page of a list examines a limited number of rows and may be empty."""
         full = self.ok("send", "a", "--stream", "full")
         self.ok("send", "a", "--stream", "full", "--count", "10000")
         last = self.ok("send", "a", "--stream", "last-95")

@@ -183,7 +183,7 @@ class Operations(unittest.TestCase):
         self.assertEqual(self.pawl("settings")["epoch"], before + 1)
 
     def test_what_is_said_of_the_server_is_so(self):
-        """Every row of the table of settings: what the server has when nobody sets anything."""
+        """Every row of the table of settings: the server's defaults."""
         if ARGS.dialect == "sqlite":
             return
         rows = re.findall(r"^\| `(\w+)` \| [^|]+ \| `([^`]+)` \|", DOC, re.MULTILINE)

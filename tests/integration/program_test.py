@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Programs from outside: whoever runs one (messages, receptors, jobs, tools, perspectives) ends it by the same rules."""
+"""Programs from outside: messages, receptors, jobs, tools and perspectives all run and end programs by the same rules."""
 import json
 import subprocess
 import sys

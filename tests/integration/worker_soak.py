@@ -63,7 +63,7 @@ def judge(path, streams, per_stream):
 def judge_outage(path, workers):
     """Returns (violations, checks, pauses): what the workers say while the server is away. Every failed check is counted,
     one by one; at the tenth in a row a warning says that the worker is paused; then it is ready again, and the count
-    starts anew (P31 to P35). covers: P31 P32 P33 P34 P35"""
+    starts over. covers: P31 P32 P33 P34 P35"""
     violations, row, checks, paused, ready = [], {}, 0, set(), set()
     with open(path, encoding="utf-8", errors="replace") as log:
         for line in log:

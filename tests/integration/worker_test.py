@@ -588,7 +588,7 @@ class UpTest(WorkerTest):
         self.assertNotIn("PAWL_ID", done.err)
 
     def test_up_also_serves(self):
-        """Also behind a look for what handlers have left: the server is a child too, but no handler's."""
+        """Also after a search for orphans of handlers: the server is a child too, but not a handler's."""
         state = self.dir / "state"
         handler = self.script("setsid sleep 300 </dev/null >/dev/null 2>&1 &")
         self.ok("send", "T")

@@ -234,7 +234,8 @@ static void why_names_who_has_locked_what_a_message_waits_for(void **state) {
     assert_string_equal(locked(s, 2), "");
 }
 
-/* Whoever beats says what it holds: nothing. What the store has granted goes back; gives "released/epoch". */
+/* An instance that beats and reports that it holds nothing: its grants are given back. Returns
+ * "released/epoch". */
 static const char *sql_settle(struct scene *s, int instance, long long settled) {
     return text(s,
                 "SELECT released || '/' || epoch FROM "

@@ -1,4 +1,4 @@
-"""Who gets in: every route, method, credential, host and origin, computed from the table of routes.
+"""Access control: every route, method, credential, host and origin, computed from the table of routes.
 
 Usage: auth_test.py PAWL HELPER ROOT sqlite|postgres [NAME]
 """

@@ -1,4 +1,4 @@
-"""What strangers send: wrong, huge, slow and hostile requests, and the event stream.
+"""Untrusted input: wrong, huge, slow and hostile requests, and the event stream.
 
 Usage: input_test.py PAWL HELPER ROOT sqlite|postgres [NAME]
 """

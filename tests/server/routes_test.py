@@ -239,7 +239,7 @@ class Routes(ServerTest):
         self.leases(worker)
 
     def attempts_of_the_dead(self):
-        """Whoever says its slots is charged for what it renewed before it died, anyone else for what it claimed."""
+        """A worker that states its slots is charged for what it renewed before it died, any other for what it claimed."""
         def attempts(slots, begun):
             body = {"service": "w", "kinds": ["jobs"], **slots}
             dying, heir = (self.call("POST", "/v1/leases", body)["id"] for _ in range(2))

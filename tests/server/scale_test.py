@@ -43,7 +43,7 @@ READ_ALL = {"/v1/check", "/v1/executions/verify"}  # they look at every row, tha
 
 
 def percentile(times, share):
-    """The nearest rank: so many of them took no longer."""
+    """The nearest-rank percentile."""
     return sorted(times)[max(0, math.ceil(len(times) * share) - 1)]
 
 

@@ -1,4 +1,4 @@
-"""What the tests of the HTTP server stand on: a server of their own, and requests to it."""
+"""Support for tests of the HTTP server: starting one, and requests to it."""
 import http.client
 import json
 import pathlib

@@ -124,7 +124,7 @@ class Traces(ServerTest):
         self.assertEqual(sorted(traceparents()), sorted([PARENT, PARENT, *own]))
         for key in ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_BSP_SCHEDULE_DELAY"):
             del self.env[key]
-        self.assertEqual(send("traced"), ("plain", ""))  # nobody asks for traces
+        self.assertEqual(send("traced"), ("plain", ""))  # tracing is off
 
     def test_a_trace_goes_through_everything(self):
         collector = self.collector(OTEL_SERVICE_NAME="shop", OTEL_RESOURCE_ATTRIBUTES="deployment.environment.name=te%20st,a=b",

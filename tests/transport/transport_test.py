@@ -84,7 +84,7 @@ def redis(tap, program, _args):
         event = json.loads(dict(zip(fields[::2], fields[1::2]))["event"]) if fields else {}
         tap.case(event.get("specversion") == "1.0" and event.get("type") == "order.created" and event["data"]["n"] == 1,
                  "redis-cli reads the CloudEvent", text)
-        # What the group was given and the stream no longer has is acknowledged, and nobody mistakes the answer for another.
+        # What the group was given and the stream no longer has is acknowledged, and the answer is not mistaken for another.
         where = {"to": "gone", "from": "gone"}
         tap.conformance(program, "redis", broker.url, only="hold", **where)
         broker.cli("XTRIM", "gone", "MAXLEN", "0")

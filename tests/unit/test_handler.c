@@ -194,7 +194,7 @@ static void test_paused_handlers(void **state) {
     handler_table_free(table);
 }
 
-/* A message that stands for an event is its receptor's alone, and a receptor on events gets no other. */
+/* A message that carries an event goes to its receptor only, and a receptor on events gets no other. */
 static void test_event_receptors(void **state) {
     (void)state;
     pawl_error err;

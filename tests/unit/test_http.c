@@ -15,7 +15,7 @@
 #include "handler/webhook.h"
 #include "http/http.h"
 
-/* What the server says to a path; the connection is closed behind it unless it hangs. */
+/* The server's response to a path; the connection is closed afterwards unless it hangs. */
 static const struct {
     const char *path;
     const char *answer;

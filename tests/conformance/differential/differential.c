@@ -1,4 +1,5 @@
-/* The same random operations on SQLite and on PostgreSQL give the same answers and the same state. */
+/* Checks that the same random operations give the same answers and the same state on SQLite and PostgreSQL.
+ */
 #include "conformance/differential/differential.h"
 
 #include <inttypes.h>

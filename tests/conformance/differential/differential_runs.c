@@ -301,7 +301,7 @@ static void report(struct world *w) {
     }
 }
 
-/* A page that is delivered once more, by somebody who is not the store. */
+/* A page that is delivered again, not by the store. */
 static void copy_page(struct world *w) {
     const struct held *held = held_pick(w);
     if (held == NULL || !held->is_page || held->run < 0)

@@ -1,4 +1,4 @@
-/* Advancing: what a perspective lacks is taken, applied and moved in one transaction. */
+/* Advancing perspectives: claim, apply and move in one transaction. */
 #include "conformance/events/event_words.h"
 
 #include <stdio.h>
@@ -216,7 +216,7 @@ static void skipped_events_count_as_applied(void **state) {
     assert_int_equal(perspective_of(c, "orders", 1).lag_events, 0);
 }
 
-/* A list is asked for often: however much there is, it looks at so many events and goes on from there. */
+/* Lists are requested often: each examines a limited number of events and the next continues there. */
 static void the_lag_is_looked_for_among_so_many_events(void **state) {
     struct conf *c = *state;
     begin(c);

@@ -1,4 +1,4 @@
-/* Reports of checkpoints: fenced by the token of the grant and by whom it was given to; forward only. */
+/* Checkpoint reports: fenced by the token and the instance of the grant; forward only. */
 #include "conformance/events/event_words.h"
 
 static struct checkpoint_grant granted(struct conf *c, int n, const char *stream) {
@@ -56,7 +56,7 @@ static void a_report_moves_only_the_checkpoint(void **state) {
 static void a_report_without_the_grant_changes_nothing(void **state) {
     struct conf *c = *state;
     begin(c);
-    /* Nobody was granted anything yet. */
+    /* Nothing was granted yet. */
     assert_int_equal(report(c, 1, at("order-1", "orders@1", 3, 0)), ANSWER_STALE);
     assert_int_equal(report(c, 1, at("order-1", "orders@1", 3, INT64_MAX)), ANSWER_STALE);
     assert_int_equal(report(c, 0, at("order-1", "orders@1", 0, 0)), ANSWER_STALE);

@@ -1,4 +1,4 @@
-/* Receptors on events: a message per event and receptor, exactly one, whatever the order of things. */
+/* Receptors on events: exactly one message per event and receptor, in any order of calls. */
 #include "conformance/events/event_words.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Perspectives that begin again: rebuilds, and new versions that take the place of old ones. */
+/* Rebuilding perspectives, and switching to new versions. */
 #include "conformance/events/event_words.h"
 
 #include <string.h>

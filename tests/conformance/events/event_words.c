@@ -1,4 +1,4 @@
-/* Short words for the operations on events and perspectives. */
+/* Helpers for the operations on events and perspectives. */
 #include "conformance/events/event_words.h"
 
 #include <inttypes.h>

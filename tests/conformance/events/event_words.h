@@ -1,4 +1,4 @@
-/* Short words for the operations on events and perspectives. */
+/* Helpers for the operations on events and perspectives. */
 #ifndef CONFORMANCE_EVENT_WORDS_H
 #define CONFORMANCE_EVENT_WORDS_H
 

@@ -1,4 +1,4 @@
-/* Grants that their holder does not know of: they go back at once, and nothing that is known does. */
+/* Settling grants: those their holder does not know of are given back at once, the others are not. */
 #include "conformance/events/event_words.h"
 #include "conformance/harness.h"
 #include "conformance/harness_jobs.h"
@@ -111,7 +111,7 @@ static void a_job_that_its_holder_does_not_know_goes_back_without_an_attempt(voi
     assert_int_equal(settle(c, .side = GRANTS_JOBS, .settled = known.token).newest, 0);
 }
 
-/* Somebody got a token that this store never gave: it lost what it had committed. */
+/* An instance has seen a token that this store never issued: the store lost commits. */
 static void a_token_that_was_never_given_raises_the_epoch(void **state) {
     struct conf *c = *state;
     struct settings settings;

@@ -1,4 +1,4 @@
-/* Instances: how they come, beat, fall silent, are evicted, leave, and never come back. */
+/* Instances: registration, heartbeats, silence, eviction, leaving, tombstones. */
 #include "conformance/harness.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Lanes: the fair share of each instance, how lanes move, and that nothing live is ever stolen. */
+/* Lanes: fair shares, rebalancing, and that nothing is taken from a live instance. */
 #include "conformance/harness.h"
 
 enum { OUTBOX_BIT = KIND_BIT(KIND_OUTBOX) };

@@ -1,4 +1,4 @@
-/* Maintenance and settings: what is forgotten when, in bounded steps, and what may be changed. */
+/* Maintenance and settings: what is removed when, in bounded steps, and what may be changed. */
 #include "conformance/harness.h"
 
 enum { OUTBOX_BIT = KIND_BIT(KIND_OUTBOX), HOUR_MS = 3600000 };

@@ -1,4 +1,4 @@
-/* Rollups: what workers count is added up, cell by cell, and what is no cell is refused whole. */
+/* Rollups: counts are added up cell by cell; a call with an invalid cell is refused as a whole. */
 #include "conformance/harness.h"
 
 static struct rollup_cells read_all(struct conf *c) {

@@ -1,4 +1,4 @@
-/* Waking: a put wakes who asked for it, and nobody else; nothing depends on it. */
+/* Waking: a put wakes the workers that asked for it, and no others; nothing depends on it. */
 #include "conformance/events/event_words.h"
 
 #include <poll.h>

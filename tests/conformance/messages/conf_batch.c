@@ -1,4 +1,4 @@
-/* The batch: everything a worker has to say and wants to have, in one transaction. */
+/* The batch: reports, puts and claims in one transaction. */
 #include "conformance/events/event_words.h"
 
 #include <string.h>

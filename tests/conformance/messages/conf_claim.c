@@ -1,4 +1,4 @@
-/* Claim: who may, what is granted, in which order of lanes, and what a busy lane does. */
+/* Claims: who may claim, what is granted, the order of lanes, busy lanes. */
 #include "conformance/harness.h"
 
 #include "base/limits.h"

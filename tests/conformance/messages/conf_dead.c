@@ -1,4 +1,4 @@
-/* Dead letters: how a message dies, what its stream does then, and how it comes back or goes for good. */
+/* Dead letters: how messages die, what happens to their streams, redrive and discard. */
 #include "conformance/harness.h"
 
 #include "base/limits.h"
@@ -200,7 +200,7 @@ static void park_queues_the_successors_as_dead_letters_behind_it(void **state) {
     for (int n = 2; n <= 4; n++) {
         assert_int_equal(row_of(c, n).state, STATE_DEAD);
         assert_int_equal(row_of(c, n).reason, DEAD_PARKED);
-        assert_int_equal(redrive(c, KIND_OUTBOX, n), ANSWER_CONFLICT); /* redrive the one it waits behind */
+        assert_int_equal(redrive(c, KIND_OUTBOX, n), ANSWER_CONFLICT); /* redrive the one it waits for */
     }
     assert_int_equal(counted(c, KIND_OUTBOX).dead, 4);
     assert_int_equal(redrive(c, KIND_OUTBOX, 1), ANSWER_APPLIED);
@@ -230,7 +230,7 @@ static void what_waits_aside_is_parked_too(void **state) {
     join(c, 1, OUTBOX_BIT);
     put_range(c, KIND_OUTBOX, 1, 3, STR("a"));
     struct item_list held = claim(c, 1, KIND_OUTBOX, 10);
-    assert_int_equal(fail_item(c, 1, &held.items[0], 0), ANSWER_APPLIED); /* 2 and 3 wait behind 1 */
+    assert_int_equal(fail_item(c, 1, &held.items[0], 0), ANSWER_APPLIED); /* 2 and 3 wait for 1 */
     struct item_list one = claim(c, 1, KIND_OUTBOX, 1);
     assert_string_equal(numbers(c, one), "1");
     struct fail_item failure = failure_of(&one.items[0], "bad", 0);

@@ -1,4 +1,4 @@
-/* Expiry and eviction: a claim that ends without its worker, and what that does to its messages. */
+/* Expiry and eviction: claims that end without a report, and what happens to their messages. */
 #include "base/limits.h"
 #include "conformance/harness.h"
 
@@ -416,7 +416,7 @@ static void deaths_and_attempts_count_together(void **state) {
     assert_int_equal(row_of(c, 1).item.deaths, 1);
 }
 
-/* What is behind an unfinished message was in the same hands: the worker may have died of it. */
+/* The successors of an unfinished message were held by the same worker, which may have died of them. */
 static void successors_in_another_part_go_with_the_one_before_them(void **state) {
     struct conf *c = *state;
     join(c, 1, OUTBOX_BIT);

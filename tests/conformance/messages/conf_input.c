@@ -1,4 +1,4 @@
-/* Bad input: refused with words that help, and nothing happens. */
+/* Bad input: refused with a helpful error, and nothing happens. */
 #include "conformance/harness.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Order: an unfinished earlier message of a stream always blocks the later ones, whoever dies. */
+/* Order: an unfinished message of a stream always blocks the later ones, whichever worker dies. */
 #include "conformance/harness.h"
 
 enum { OUTBOX_BIT = KIND_BIT(KIND_OUTBOX) };

@@ -1,4 +1,4 @@
-/* Pauses: a claim passes over what is paused, a resume makes it due at once, and the order stays. */
+/* Pauses: claims skip what is paused, a resume makes it due at once, and the order is kept. */
 #include "base/str.h"
 #include "base/uuid.h"
 #include "conformance/harness.h"

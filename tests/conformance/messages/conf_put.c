@@ -1,4 +1,4 @@
-/* Put: what a producer hands over, and what it is told. */
+/* Put: what is stored, and the answers. */
 #include "conformance/harness.h"
 
 #include <string.h>

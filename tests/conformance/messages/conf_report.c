@@ -1,4 +1,4 @@
-/* Complete, fail, release, renew: what a worker says about what it holds. */
+/* Reports: complete, fail, release, renew. */
 #include "conformance/harness.h"
 
 #include <string.h>

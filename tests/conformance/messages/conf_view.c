@@ -1,4 +1,4 @@
-/* Views: what is where, how much of it, and why something is not running. */
+/* Views: lists, counts, and why a message is not running. */
 #include "conformance/harness.h"
 
 #include <string.h>

@@ -228,7 +228,7 @@ static void restore_audit(struct place *p) {
 #define NEWEST "(SELECT max(id) FROM @audit_block)"
 #define SECOND_OF "SELECT max(id) FROM @task_run"
 
-/* What somebody does who may write to the tables, and what is found. */
+/* Tampering by someone who may write to the tables, and what is detected. */
 static const struct attack {
     const char *sql;
     bool sweep;           /* retention runs after it */
@@ -273,7 +273,7 @@ static const struct attack {
      false, "", "no anchor has the hash"},
 };
 
-/* Whoever knows the functions writes the newest block anew without its last row; the head follows. */
+/* Someone who knows the functions rewrites the newest block without its last row; the head follows. */
 static const char rewrite_postgres[] =
     "DELETE FROM pawl.task_run WHERE id = (SELECT max(id) FROM pawl.task_run);"
     "UPDATE pawl.audit_block SET rows = 1, entries = substr(entries, 1, 40),"

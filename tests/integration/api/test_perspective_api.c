@@ -37,7 +37,7 @@ static bool write_row(const pawl_perspective_call *call, int64_t version) {
     return done;
 }
 
-/* Writes, and fails behind that the first times it comes to one event: what it wrote must not stay. */
+/* Writes, and then fails the first times it gets a certain event: what it wrote must not stay. */
 static pawl_status add(const pawl_perspective_call *call, void *self, pawl_error *err) {
     struct story *story = self;
     atomic_fetch_add(&story->calls, 1);

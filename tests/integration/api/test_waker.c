@@ -1,4 +1,4 @@
-/* Being woken: only when somebody waits, after the commit, and by puts inside foreign transactions too. */
+/* Waking: only if a worker waits, after the commit, and also by puts inside foreign transactions. */
 #include "support/check.h"
 
 #include <libpq-fe.h>

@@ -1,4 +1,4 @@
-"""What the tests of perspectives stand on: the example's tables, events, workers, and the models folded from scratch."""
+"""Support for tests of perspectives: the example's tables, events, workers, and the models folded from scratch."""
 import json
 import pathlib
 import signal

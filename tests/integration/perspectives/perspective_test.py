@@ -141,7 +141,7 @@ class PerspectiveTest(PerspectiveCase):
         self.ok("perspectives", "register", self.define("p", on=["a"], function=True))
         self.refused(73, "another definition", "perspectives", "register", self.define("p", on=["b"], function=True))
 
-    # The sources looked for a service of a fixed name, in a column that two schemas named differently.
+    # The query must not depend on a fixed service name or on a column that the schemas name differently.
     # covers: B0.16 P63 P69
     def test_health(self):
         self.start_worker("--service", "OrderService")

@@ -142,7 +142,7 @@ static void a_renewal_names_the_token(void **state) {
                         "PW001");
 }
 
-/* Whoever writes the JSON by hand is told which item of which parameter lacks which key. */
+/* The error for handwritten JSON names the item, the parameter and the missing key. */
 static void an_item_without_a_key_is_named(void **state) {
     struct fixture *f = *state;
     static const char *const cases[][2] = {
@@ -189,7 +189,7 @@ static void receptors_are_recorded(void **state) {
         "mail4 sms9");
 }
 
-/* totals@1, run by whoever asks for it, and a stream s of three events. */
+/* totals@1, applied by the caller, and a stream s of three events. */
 static void perspective_made(struct fixture *f) {
     value(f,
           "select pawl.perspective_register('totals', 1, '{1}', '{Created}', 2::smallint, null, null, 0, 0, "

@@ -1,4 +1,4 @@
-/* What the PostgreSQL store says when the server, the network or the address is not as wished. */
+/* Errors of the PostgreSQL store when something is wrong with the server, the network or the address. */
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@ static pawl_status open_url(struct fixture *f, const char *url, struct store **s
     return store_open(&config, store, &f->err);
 }
 
-/* The fixture's address with another host, user or database in it, and something behind it. */
+/* The fixture's address with another host, user or database, and a suffix. */
 static void url_with(const struct fixture *f, const char *from, const char *to, const char *more,
                      char url[static PGSERVER_URL_BYTES]) {
     const char *at = strstr(f->url, from);
@@ -30,7 +30,7 @@ static void a_host_elsewhere_needs_a_verified_certificate(void **state) {
     url_with(f, "127.0.0.1", "2130706433", "", url);
     assert_int_equal(open_url(f, url, &store), PAWL_UNAVAILABLE);
     assert_true(strstr(f->err.text, "certificate") != NULL || strstr(f->err.text, "SSL") != NULL);
-    /* Said in so many words it is the user's decision. */
+    /* If it is stated explicitly, it is the user's decision. */
     url_with(f, "127.0.0.1", "2130706433", "?sslmode=disable", url);
     assert_int_equal(open_url(f, url, &store), PAWL_OK);
     store_close(store);
@@ -55,7 +55,7 @@ static void no_password_is_ever_shown(void **state) {
     }
 }
 
-/* Ours stand behind the user's: cut off, a session would run without them. */
+/* Ours come after the user's: cut off, a session would run without them. */
 static void options_that_are_too_long_are_refused(void **state) {
     struct fixture *f = *state;
     struct store *store = NULL;
@@ -78,7 +78,7 @@ static pawl_status put_one(struct fixture *f, struct store *store, pawl_uuid id)
     return status;
 }
 
-/* A connection that was cut while nobody used it is replaced without a word. */
+/* A connection that was cut while idle is replaced silently. */
 static void a_lost_idle_connection_is_replaced(void **state) {
     struct fixture *f = *state;
     struct store *store = store_made(f, "pawl");
@@ -97,7 +97,7 @@ static void a_lost_idle_connection_is_replaced(void **state) {
     store_close(store);
 }
 
-/* A statement is parsed once and called by name; when the schema changes under it, the store begins anew. */
+/* A statement is parsed once and called by name; if the schema changes, the store starts over. */
 static void a_statement_whose_result_changed_is_asked_anew(void **state) {
     struct fixture *f = *state;
     struct store *store = store_made(f, "pawl");

@@ -1,4 +1,4 @@
-/* Who may do what in the PostgreSQL schema: the roles, and the catalog rules behind them. */
+/* Permissions in the PostgreSQL schema: the roles, and the catalog rules for them. */
 #include "integration/postgres/postgres_fixture.h"
 #include "sql_embedded.h"
 

@@ -89,7 +89,7 @@ static sqlite3 *open_file(const char *path) {
     return db;
 }
 
-/* SQLite's queue of writers is not fair: who was passed over for a whole timeout stands in line again. */
+/* SQLite's lock is not fair: a writer that timed out waits again. */
 static void execute_file(sqlite3 *db, const char *sql) {
     int rc = SQLITE_BUSY;
     for (int tries = 0; rc == SQLITE_BUSY && tries < 20; tries++)

@@ -316,7 +316,7 @@ static void child_must(bool fine, int code) {
         _exit(code);
 }
 
-/* As somebody who may read the file and not write it. */
+/* As a user who may read the file but not write it. */
 static void read_only_child(const struct sqlitefile *file) {
     struct store_config config = sqlitefile_config(file->path);
     struct store *store = NULL;
@@ -341,7 +341,7 @@ static void a_file_that_may_not_be_written_is_unavailable(void **fixture) {
     assert_int_equal(chmod(file->path, 0600), 0);
 }
 
-/* A limit on the size of files stands in for a full disk: writes behind it fail. */
+/* A limit on the file size simulates a full disk: writes beyond it fail. */
 static void full_disk_child(const struct sqlitefile *file) {
     struct store_config config = sqlitefile_config(file->path);
     struct store *store = NULL;
@@ -424,7 +424,7 @@ static void a_damaged_page_that_no_invariant_reads_is_named(void **fixture) {
     damaged_page(fixture, "pawl_request");
 }
 
-/* An entry that an index lacks hides its row from whoever looks there. */
+/* A missing index entry hides its row from queries that use the index. */
 static void an_index_that_lacks_a_row_is_damage(void **fixture) {
     const struct sqlitefile *file = *fixture;
     struct violations found;

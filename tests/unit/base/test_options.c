@@ -1,4 +1,4 @@
-/* Options: strength of the sources, ranges, files, suggestions. */
+/* Options: precedence of flags, environment and file, ranges, suggestions. */
 #include "support/check.h"
 
 #include <stdio.h>

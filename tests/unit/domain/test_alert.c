@@ -1,4 +1,4 @@
-/* Alert rules: when they fire, when they are over, who is told, and sums for rates. */
+/* Alert rules: when they fire and resolve, when targets are notified, and sums for rates. */
 #include "support/check.h"
 
 #include "base/limits.h"
@@ -32,7 +32,7 @@ static void a_rule_fires_after_its_time_and_is_over_after_its_time(void **state)
     assert_int_equal(step(&s, 90, 13000).event, ALERT_NOTHING); /* below the threshold, not yet at 80 */
     assert_int_equal(s.turning_ms, 0);
     assert_int_equal(step(&s, 80, 14000).event, ALERT_NOTHING);
-    assert_int_equal(step(&s, 81, 15000).event, ALERT_NOTHING); /* back again: the wait begins anew */
+    assert_int_equal(step(&s, 81, 15000).event, ALERT_NOTHING); /* back again: the wait starts over */
     assert_int_equal(step(&s, 80, 16000).event, ALERT_NOTHING);
     assert_int_equal(step(&s, 80, 17999).event, ALERT_NOTHING);
     move = step(&s, 80, 18000);
@@ -65,7 +65,7 @@ static void a_silenced_rule_fires_unheard_and_is_told_when_the_silence_is_over(v
     alert_step(&rule, true, 200, 2000, &s);
     alert_step(&rule, true, 0, 3000, &s);
     move = alert_step(&rule, true, 0, 5000, &s);
-    assert_true(move.event == ALERT_RESOLVED && !move.tell); /* nobody heard that it began */
+    assert_true(move.event == ALERT_RESOLVED && !move.tell); /* it was not announced when it fired */
 }
 
 static void a_rule_that_is_switched_off_is_over_at_once(void **state) {

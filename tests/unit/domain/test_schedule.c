@@ -1,4 +1,4 @@
-/* Schedules: ticks, bounds, jitter, and ticks that nobody was there for. */
+/* Schedules: ticks, bounds, jitter, and missed ticks. */
 #include "support/check.h"
 
 #include <string.h>
@@ -117,7 +117,7 @@ TEST(a_year_of_seconds_is_no_storm) {
     schedule_free(every);
 }
 
-/* Whoever asks gets the same delay; different ticks and schedules spread over the whole range. */
+/* The delay of a tick is always the same; different ticks and schedules spread over the whole range. */
 TEST(jitter_is_the_same_for_everybody_and_spreads) {
     struct schedule *every = compiled(
         (struct schedule_rule){.kind = SCHEDULE_INTERVAL, .interval_ms = MINUTE_MS, .jitter_ms = 9999});

@@ -1,4 +1,4 @@
-/* Status bits: their values are a contract with the callers of the sources. */
+/* Status bits: their values are part of the contract with callers. */
 #include "support/check.h"
 
 #include "domain/workstatus.h"
