@@ -337,7 +337,7 @@ class WorkTest(CliTest):
         result = self.run_pawl("dead", "redrive", ids[1])
         self.assertEqual(result.code, EXIT_CODES["conflict"], result)
         self.assertEqual(result.json()[0]["answer"], "conflict")
-        self.assertIn("waits behind", result.err)
+        self.assertIn("the dead letter it waits for", result.err)
         table = self.run_pawl("dead", "redrive", "--stream", "s", "--yes", "-o", "table").out
         self.assertIn("1 redriven", table)
         self.assertIn("2 parked ones follow", table)

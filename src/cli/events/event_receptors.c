@@ -6,7 +6,7 @@
 static const struct command commands[] = {
     {COMMAND("receptors status", "Show the receptors on events: what they get and how far they are"),
      .alias = "receptors", .arguments = "[NAME]", .writes = true,
-     .details = "behind: events not looked at yet. messages: how many were created for it; they are inbox "
+     .details = "behind: events not examined yet. messages: how many were created for it; they are inbox "
                 "messages with its topic, so pawl inbox list, pawl dead list, redrive and pause take --topic "
                 "event:NAME. To see what became of one event: pawl inbox receptors EVENT.",
      .example = "pawl receptors status", .empty = "no receptors on events", .operation = op_receptor_list},

@@ -137,7 +137,7 @@ static const struct command commands[] = {
          "The keys are instance_lease (an instance that is silent for longer loses its work), stale (when "
          "the row of a silent instance is removed), dedupe (how long an inbox remembers ids), history (how "
          "long completed messages are kept; 0 keeps none), max_attempts, and dead_policy: block (the stream "
-         "stops), skip (it goes on) or park (its later messages queue behind the dead letter).",
+         "stops), skip (it continues) or park (its later messages are parked with the dead letter).",
      .example = "pawl settings set max_attempts=10 history=30d", .run = set},
 };
 

@@ -228,7 +228,8 @@ static const struct command commands[] = {
     {COMMAND("status", "Show the backlog, its age, failures, dead letters, and the workers"),
      .flags = FLAG(RATES),
      .details = "ready: waiting for the owner of its lane. leased: in flight. aside: waiting for its next "
-                "attempt, or behind such a message. dead: given up until redriven. With --rates the numbers "
+                "attempt, or for an earlier message that is. dead: failed for good until redriven. With "
+                "--rates the numbers "
                 "are read twice, that far apart, and the rates are for that interval. clock_ahead_ms "
                 "compares this machine's clock with the database's, which is the one that counts.",
      .example = "pawl status\n"

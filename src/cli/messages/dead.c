@@ -43,8 +43,8 @@ static const struct command commands[] = {
               FLAG(AFTER),
      .details = "The reason is attempts (the last attempt failed), permanent (the handler said that no "
                 "attempt can succeed), killed (its worker died with it too often), cancelled (a person ended "
-                "it; the error says who and why) or parked (it waits behind a dead letter of its stream, and "
-                "is redriven with that one).",
+                "it; the error says who and why) or parked (it waits for a dead letter of its stream, and is "
+                "redriven with it).",
      .example = "pawl dead list --type order.created", .run = list},
     {COMMAND("dead show", "Show one dead letter with its payload and its error"), .arguments = "ID",
      .check = cli_check_ids, .run = show},

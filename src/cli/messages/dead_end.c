@@ -29,7 +29,7 @@ struct verb {
 struct letters {
     struct letter *rows; /* malloc */
     size_t count, cap;
-    int64_t parked; /* left out: they follow the one they wait behind */
+    int64_t parked; /* left out: they follow the one they wait for */
 };
 
 static pawl_status add(struct letters *letters, const struct message_row *row, pawl_error *err) {
@@ -191,13 +191,13 @@ static pawl_status run_verb(struct cli *cli, const struct verb *verb, pawl_error
         output_say(&cli->output, "%" PRId64 " %s%s", (int64_t)letters.count - refused, dry ? "would be " : "",
                    verb->past);
         if (letters.parked > 0)
-            output_say(&cli->output, "%" PRId64 " parked ones follow the dead letter they wait behind",
+            output_say(&cli->output, "%" PRId64 " parked ones follow the dead letter they wait for",
                        letters.parked);
     }
     if (status == PAWL_OK && !dry && letters.count > 0)
         status = note(cli, verb, (int64_t)letters.count - refused, err);
     if (status == PAWL_OK && refused > 0) {
-        cli->hint = "A parked one follows the dead letter that it waits behind: name that one.";
+        cli->hint = "A parked message follows the dead letter it waits for: name that one.";
         status = error_set(err, PAWL_CONFLICT, "dead", "%" PRId64 " of %zu were not %s", refused,
                            letters.count, verb->past);
     }
@@ -222,10 +222,10 @@ static pawl_status discard(struct cli *cli, pawl_error *err) {
 static const struct command commands[] = {
     {COMMAND("dead redrive", "Redrive dead letters: give them another round of attempts"),
      .arguments = "[ID]...", .flags = VERB_FLAGS, .limit_other = true, .check = check, .writes = true,
-     .details =
-         "Names dead letters by id, or by filters, or takes --all. Filters show the count and ask; without a "
-         "terminal they need --yes. Parked ones are redriven, in order, with the dead letter they wait "
-         "behind. A message whose stream went on without it runs next and is marked out of order.",
+     .details = "Dead letters are named by id, by filters, or with --all. Filters show the count and ask for "
+                "confirmation; without a terminal they need --yes. Parked ones are redriven, in order, with "
+                "the dead letter they wait for. A message whose stream continued without it runs next and is "
+                "marked out of order.",
      .example = "pawl dead redrive 01890a5d-ac96-774b-bcce-b302099a8057\n"
                 "pawl dead redrive --fingerprint 9c1f2a --dry-run",
      .run = redrive},

@@ -123,7 +123,7 @@ static pawl_status skip(struct cli *cli, enum store_kind kind, pawl_error *err) 
     if (status == PAWL_OK)
         status = cli->store->ops->core.dead_discard(cli->store, &ref, 1, cli->arena, &answers, err);
     if (status == PAWL_OK && answers.answers[0] != ANSWER_APPLIED)
-        return error_set(err, PAWL_CONFLICT, "skip", "it waits behind another dead letter: skip that one");
+        return error_set(err, PAWL_CONFLICT, "skip", "it waits for another dead letter: skip that one");
     if (status == PAWL_OK)
         status =
             audit_note(cli, kind == KIND_INBOX ? "inbox skip" : "outbox skip", cli->arguments.words[0], err);

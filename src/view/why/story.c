@@ -211,9 +211,9 @@ static void tell_paused(struct story *story) {
         return;
     }
     if (story->pause->front)
-        buf_printf(story->text,
-                   "It waits behind the earlier message %s of its stream, and that one does not run: ",
-                   story->blocker);
+        buf_printf(
+            story->text,
+            "It is waiting for the earlier message %s of its stream, which does not run: ", story->blocker);
     else
         buf_append_cstr(story->text, "It does not run: ");
     buf_printf(story->text, row->scope == PAUSE_MESSAGE ? "the %s " : "its %s ", scopes[row->scope]);
@@ -238,7 +238,7 @@ static void tell_ended(struct story *story) {
         [DEAD_ATTEMPTS] = "all its attempts failed",
         [DEAD_PERMANENT] = "its handler said that no attempt can succeed",
         [DEAD_KILLED] = "its workers died with it too often",
-        [DEAD_PARKED] = "it is parked behind a dead letter of its stream",
+        [DEAD_PARKED] = "it is parked because of a dead letter of its stream",
         [DEAD_CANCELLED] = "a person has ended it",
     };
     int reason = why->row.reason;
