@@ -29,9 +29,9 @@ class JobLeaseTest(CliTest):
     def worker(self, *more, lease="2s"):
         return self.patient_worker("--poll", "100ms", "--job-lease", lease, "--instance-lease", lease, "--heartbeat", "250ms", *more)
 
-    def patient_worker(self, *more):
+    def patient_worker(self, *more, kinds="jobs"):
         with open(self.dir / "worker.log", "ab") as log:
-            self.workers.append(subprocess.Popen([Setup.pawl, "worker", "--kinds", "jobs", *more], env=self.env, cwd=self.dir,
+            self.workers.append(subprocess.Popen([Setup.pawl, "worker", "--kinds", kinds, *more], env=self.env, cwd=self.dir,
                                                  stderr=log, stdin=subprocess.DEVNULL))
         return self.workers[-1]
 
@@ -109,6 +109,31 @@ class JobLeaseTest(CliTest):
         self.ok("job", "enqueue", "work", "--count", "3")
         self.until(self.gone)
         self.assertEqual(len(self.counts()), 3)
+
+    def few_among_many(self, few):
+        """How much of the flood had begun when the last of the few began."""
+        path = self.dir / "kind.sh"
+        path.write_text(f"#!/bin/sh\necho $PAWL_KIND >> {self.marks}\nsleep 0.03\n")
+        path.chmod(0o755)
+        self.ok("send", "work", "--count", "10" if few == "outbox" else "300")
+        self.ok("job", "enqueue", "work", "--count", "10" if few == "job" else "300")
+        worker = self.patient_worker("--concurrency", "2", "--on", f"work=exec:{path}", kinds="outbox,jobs")
+        self.until(lambda: self.counts().get(few, 0) == 10)
+        worker.kill()
+        kinds = self.marks.read_text().split()
+        return len(kinds[:len(kinds) - kinds[::-1].index(few)]) - 10
+
+    def test_messages_do_not_starve_jobs(self):
+        self.assertLess(self.few_among_many("job"), 100)
+
+    def test_jobs_do_not_starve_messages(self):
+        self.assertLess(self.few_among_many("outbox"), 100)
+
+    def test_weights_are_checked(self):
+        for wrong in ("jobs", "jobs=0", "jobs=101", "tasks=1", "jobs=1,jobs=2"):
+            result = self.run_pawl("worker", "--kinds", "jobs", "--weights", wrong)
+            self.assertEqual(result.code, 65, result)
+            self.assertIn("messages=3,jobs=1", result.err)
 
     def test_max_leases_is_the_number_of_leases(self):
         self.env["WORKER_MAX_LEASES"] = "1"

@@ -7,18 +7,21 @@ static unsigned claim_kinds(const struct engine_core *core) {
     return (unsigned)core->config.instance.kinds & KIND_BITS_ALL & ~core->left_kinds;
 }
 
-/* How many messages the next batch should ask for. */
+/* How many messages the next batch should ask for: ahead of the slots, or for slots that nothing in our hands
+ * can use, because what waits is behind its stream or its handler's limit. */
 int core_batch_claim_wanted(const struct engine_core *core) {
     if (core->stopping || claim_kinds(core) == 0 || core->now_ms >= core->instance_fence_ms ||
         core->now_ms < core->trouble_until_ms[CHANNEL_MESSAGES])
         return 0;
-    size_t waiting = core_waiting(core, CHANNEL_MESSAGES);
-    size_t ahead = core_run_ahead(core, CHANNEL_MESSAGES), most = 2 * (size_t)core->claim_size;
+    size_t waiting = core_waiting(core, CHANNEL_MESSAGES), most = 2 * (size_t)core->claim_size;
+    size_t ahead = core_run_ahead(core, CHANNEL_MESSAGES), slots = (size_t)core->config.slots;
     if (ahead > most)
         ahead = most;
-    if (waiting >= ahead || (waiting > 0 && (ahead - waiting) * 4 < ahead))
-        return 0;
-    size_t wanted = ahead - waiting;
+    size_t wanted = 0;
+    if (waiting < ahead && (waiting == 0 || (ahead - waiting) * 4 >= ahead))
+        wanted = ahead - waiting;
+    else if (waiting < slots * ENGINE_AHEAD_UNKNOWN && !core_jobs_asked(core))
+        wanted = slots - (size_t)core_running(core);
     return wanted < (size_t)core->claim_size ? (int)wanted : core->claim_size;
 }
 

@@ -36,7 +36,8 @@ enum {
     ENGINE_BACKOFF_MS_MAX = 2000, /* between calls of a store that does not answer */
 
     /* Leases. */
-    ENGINE_KEPT_LEASES = 6,  /* for how many leases a handler without a time limit and progress is kept */
+    ENGINE_RENEWALS = 6,      /* thirds of a lease for which a handler without a time limit is kept */
+    ENGINE_JOB_RENEWALS = 18, /* the same of a job, whose lease is short; progress starts it anew */
     ENGINE_LISTEN_MS = 2000, /* a running job is renewed this often: that is how it hears of a cancellation */
     ENGINE_LEAVE_MS = 3000,  /* how long after its time limit a handler may take to end */
 
@@ -47,6 +48,7 @@ enum {
 
     /* Claims: what can start now, and ahead of the slots only what is short (core_run_ahead). */
     ENGINE_CLAIM_AHEAD_MS = 250, /* how much work, by time, is claimed ahead of the slots */
+    ENGINE_AHEAD_UNKNOWN = 16,   /* messages for each slot while nothing is measured; the most when slow */
     ENGINE_SHORT_US = 1000,      /* a job's handler that takes no longer than this, as measured, is short */
     ENGINE_WAIT_MS = 500,        /* a job that could not begin for so long goes back, for others to run */
     ENGINE_FULL_MS = 1000,       /* how long it is left to others when its handler may not run more at once */

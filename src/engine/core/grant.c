@@ -176,6 +176,8 @@ void core_grant_take(struct engine_core *core, const struct engine_event *event,
     }
     grant->cookie = event->grant;
     grant->claimed_ms = sent_ms;
+    for (size_t i = 0; i <= core->config.handler_count; i++)
+        core->queues[CHANNEL_MESSAGES][i].granted = 0;
     struct claim *claim = NULL;
     for (int kind = 1; kind <= KIND_COUNT; kind++) {
         for (size_t i = 0; i < result->claimed[kind].count; i++) {
@@ -186,6 +188,7 @@ void core_grant_take(struct engine_core *core, const struct engine_event *event,
             entry->item = item;
             if (!entry_place(core, entry))
                 return;
+            core_queue(core, entry)->granted++;
         }
     }
     core->metrics.claimed += (int64_t)count;

@@ -99,6 +99,7 @@ struct handler_queue {
     size_t waiting; /* entries for it that are not in a slot */
     int slots;      /* in use */
     double item_us; /* moving average; 0 = not known yet */
+    size_t granted; /* of the last grant of messages */
 };
 
 struct slot {
@@ -342,6 +343,7 @@ void core_run_schedule(struct engine_core *core);
 void core_slot_run(struct engine_core *core, int index);
 
 /* core_slot.c */
+int64_t core_keep_until_ms(const struct engine_core *core, const struct slot *slot);
 int core_weight(const struct engine_core *core, enum engine_channel channel);
 void core_slot_finished(struct engine_core *core, const struct engine_event *event);
 void core_slot_progress(struct engine_core *core, const struct engine_event *event);

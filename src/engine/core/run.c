@@ -13,20 +13,29 @@ static bool is_short(const struct engine_core *core, int handler) {
     return core->config.handlers[handler].bundled && item_us > 0 && item_us <= ENGINE_SHORT_US;
 }
 
-/* Claiming ahead, by the time that the measured handlers take: work of ENGINE_CLAIM_AHEAD_MS for each slot.
- * Messages: no one else could run them, because a lane has one owner, so also what is not known yet, and two
- * for each slot of what takes long. Jobs: what one worker holds no other can run, so only while all that
- * comes is short. Returns how many items may be in hand besides those that run. */
-size_t core_run_ahead(const struct engine_core *core, enum engine_channel channel) {
-    double item_us = core->jobs.ahead_us, slots = (double)core->config.slots;
-    if (channel == CHANNEL_JOBS)
-        return item_us > 0 ? (size_t)(slots * ENGINE_CLAIM_AHEAD_MS * 1000.0 / item_us) : 0;
+/* How long a message takes, as the handlers of the last grant were measured; 0 = one of them was not yet. */
+static double message_us(const struct engine_core *core) {
+    double sum_us = 0, count = 0;
     for (size_t i = 0; i < core->config.handler_count; i++) {
-        if (core->queues[channel][i].item_us > item_us)
-            item_us = core->queues[channel][i].item_us;
+        const struct handler_queue *queue = &core->queues[CHANNEL_MESSAGES][i];
+        if (queue->granted > 0 && queue->item_us <= 0)
+            return 0;
+        sum_us += (double)queue->granted * queue->item_us;
+        count += (double)queue->granted;
     }
-    double ahead = item_us > 0 ? slots * ENGINE_CLAIM_AHEAD_MS * 1000.0 / item_us : slots * 16;
-    return (size_t)(ahead < slots * 2 ? slots * 2 : ahead);
+    return count > 0 ? sum_us / count : 0;
+}
+
+/* The rule of claiming ahead of the slots: work of ENGINE_CLAIM_AHEAD_MS for each of them, by the time that
+ * the handlers of the last grant took. Of messages also while nothing is measured, because no one else could
+ * run them: a lane has one owner. What one worker holds of jobs no other can run, so ahead only while all
+ * that comes is short. Returns how many may wait in our hands. */
+size_t core_run_ahead(const struct engine_core *core, enum engine_channel channel) {
+    size_t slots = (size_t)core->config.slots;
+    double item_us = channel == CHANNEL_JOBS ? core->jobs.ahead_us : message_us(core);
+    if (item_us <= 0)
+        return channel == CHANNEL_JOBS ? 0 : slots * ENGINE_AHEAD_UNKNOWN;
+    return (size_t)((double)slots * ENGINE_CLAIM_AHEAD_MS * 1000.0 / item_us);
 }
 
 /* What a grant of jobs says about the next: all of it is short, and nothing is started with care. */
@@ -153,15 +162,14 @@ void core_slot_run(struct engine_core *core, int index) {
     struct slot *slot = &core->slots[index];
     struct engine_action *action = core_act(core, ACTION_START);
     int64_t timeout_ms = timeout_of(core, slot->entries[slot->count - 1]);
-    int64_t lease_ms = core_lease_ms(core, slot->channel), fence_ms = core->instance_fence_ms;
+    int64_t fence_ms = core->instance_fence_ms;
     slot->beginning = false;
     slot->started_ms = core->now_ms;
     slot->deadline_ms = timeout_ms > 0 ? core->now_ms + timeout_ms : 0;
     for (size_t i = 0; i < slot->count; i++) {
         struct entry *entry = slot->entries[i];
         core_entry_state(entry, ENTRY_RUNNING);
-        entry->keep_until_ms = timeout_ms > 0 ? slot->deadline_ms + ENGINE_LEAVE_MS
-                                              : core->now_ms + ENGINE_KEPT_LEASES * lease_ms;
+        entry->keep_until_ms = core_keep_until_ms(core, slot);
         if (entry->job != NULL && entry->claim->renew_at_ms > core->now_ms + ENGINE_LISTEN_MS)
             entry->claim->renew_at_ms = core->now_ms + ENGINE_LISTEN_MS;
         if (entry->fence_ms < fence_ms)

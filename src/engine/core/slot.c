@@ -136,6 +136,14 @@ int64_t core_slots_due_ms(const struct engine_core *core) {
     return due_ms;
 }
 
+/* Until when what runs in the slot is renewed, if it shows no progress. */
+int64_t core_keep_until_ms(const struct engine_core *core, const struct slot *slot) {
+    int64_t third_ms = core_lease_ms(core, slot->channel) / 3;
+    int renewals = slot->channel == CHANNEL_JOBS ? ENGINE_JOB_RENEWALS : ENGINE_RENEWALS;
+    return slot->deadline_ms > 0 ? slot->deadline_ms + ENGINE_LEAVE_MS
+                                 : core->now_ms + (renewals + 1) * third_ms;
+}
+
 static void measure(struct engine_core *core, const struct slot *slot, const struct engine_event *event) {
     bool jobs = slot->channel == CHANNEL_JOBS;
     size_t ran = 0;
@@ -271,8 +279,8 @@ void core_slot_finished(struct engine_core *core, const struct engine_event *eve
  * before a failure of it is reported. */
 void core_slot_progress(struct engine_core *core, const struct engine_event *event) {
     struct slot *slot = &core->slots[event->slot];
-    for (size_t i = 0; slot->deadline_ms == 0 && i < slot->count; i++)
-        slot->entries[i]->keep_until_ms = core->now_ms + ENGINE_KEPT_LEASES * core->config.job_lease_ms;
+    for (size_t i = 0; i < slot->count; i++)
+        slot->entries[i]->keep_until_ms = core_keep_until_ms(core, slot);
     if (event->text == NULL)
         return;
     struct job_extra *job = slot->entries[event->at]->extra;

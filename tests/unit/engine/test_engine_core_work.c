@@ -419,7 +419,7 @@ static void test_what_runs_is_renewed_and_hung_work_is_not(void **state) {
         }
         driver_answer_empty(&d);
     }
-    assert_int_equal(renewed, 3 * ENGINE_KEPT_LEASES - 1); /* every third of a lease, then no more */
+    assert_int_equal(renewed, ENGINE_RENEWALS);
     assert_int_equal(d.cancels, 1);
     assert_int_equal(d.cancel_reason, STOP_FENCED);
     driver_free(&d);
@@ -534,12 +534,12 @@ static void test_claims_follow_the_speed_of_the_handlers(void **state) {
     up_with(&d, "-:a");
     poll_empty(&d);
     struct engine_outcome done = {OUTCOME_DONE, {NULL, 0}, -1};
-    /* One message takes ten seconds: two per slot are enough. */
+    /* One message takes ten seconds: what can start now is enough. */
     driver_step(
         &d, (struct engine_event){
                 .type = EVENT_FINISHED, .slot = 0, .outcomes = &done, .count = 1, .elapsed_us = 10000000});
     driver_ready(&d);
-    assert_int_equal(d.batch->claim_max[KIND_OUTBOX], 8);
+    assert_int_equal(d.batch->claim_max[KIND_OUTBOX], 4);
     driver_answer_empty(&d);
     driver_free(&d);
 }

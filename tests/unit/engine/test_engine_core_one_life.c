@@ -1,0 +1,106 @@
+/* What an end of a handler means is the same for messages and jobs, and the table in docs/worker.md says so.
+ */
+#include "unit/engine/engine_driver.h"
+#include "unit/engine/job_driver.h"
+
+enum { DELAY_MS = 30000, DOC_BYTES = 65536, LINE_BYTES = 256 };
+
+static const struct {
+    const char *what;
+    enum outcome_type outcome;
+    enum job_end end;
+    int64_t delay_ms;
+} rows[] = {
+    {"is done", OUTCOME_DONE, JOB_END_DONE, -1},
+    {"fails", OUTCOME_RETRY, JOB_END_RETRY, -1},
+    {"fails, with `retry-after 30s`", OUTCOME_RETRY, JOB_END_RETRY, DELAY_MS},
+    {"fails for good", OUTCOME_PERMANENT, JOB_END_PERMANENT, -1},
+    {"snoozes for 30 s", OUTCOME_SNOOZE, JOB_END_SNOOZE, DELAY_MS},
+    {"is told to end by a stop", OUTCOME_CANCELLED, JOB_END_CANCELLED, -1},
+    {"was not started in time", OUTCOME_NOT_RUN, JOB_END_NOT_RUN, -1},
+};
+
+static const char *failed_as(int64_t delay_ms, bool permanent) {
+    return permanent              ? "failed for good: a dead letter"
+           : delay_ms == DELAY_MS ? "failed; the next attempt 30 s later"
+                                  : "failed; the next attempt after the backoff";
+}
+
+static const char *released_as(int64_t delay_ms) {
+    return delay_ms == DELAY_MS ? "given back for 30 s, no attempt" : "given back, no attempt";
+}
+
+static const char *message_row(size_t at) {
+    struct driver d;
+    const char *said = "nothing";
+    driver_init(&d);
+    driver_up(&d);
+    struct driver_grant *grant = driver_grant_new(&d);
+    driver_item(&d, grant, NULL, "a");
+    driver_answer(&d, grant);
+    driver_ready(&d);
+    driver_answer_empty(&d);
+    driver_event(&d, EVENT_STOP); /* what did not run is not started again here */
+    struct engine_outcome outcome = {rows[at].outcome, STR("why"), rows[at].delay_ms};
+    driver_step(&d, (struct engine_event){
+                        .type = EVENT_FINISHED, .outcomes = &outcome, .count = 1, .elapsed_us = 1000});
+    driver_ready(&d);
+    const struct work_batch *batch = d.batch;
+    if (batch->completion_count[KIND_OUTBOX] == 1)
+        said = "completed";
+    else if (batch->failure_count[KIND_OUTBOX] == 1)
+        said = failed_as(batch->failures[KIND_OUTBOX][0].delay_ms,
+                         batch->failures[KIND_OUTBOX][0].error_class == CLASS_PERMANENT);
+    else if (batch->release_count[KIND_OUTBOX] == 1)
+        said = released_as(batch->releases[KIND_OUTBOX][0].delay_ms);
+    driver_answer_empty(&d);
+    driver_free(&d);
+    return said;
+}
+
+static const char *job_row(size_t at) {
+    struct world w;
+    begin(&w, (struct engine_handler){0});
+    expect(&w, WISH_FINISH);
+    answer(&w, 1, 1);
+    expect(&w, WISH_START);
+    no_more(&w);
+    struct job_result_in result = {.end = rows[at].end, .delay_ms = rows[at].delay_ms};
+    step(&w,
+         (struct engine_event){.type = EVENT_FINISHED, .results = &result, .count = 1, .elapsed_us = 1000});
+    const struct finish_item item = expect(&w, WISH_FINISH).finish->items[0];
+    finish(&w);
+    switch (item.outcome) {
+    case JOB_COMPLETE:
+        return "completed";
+    case JOB_FAIL:
+        return failed_as(item.delay_ms, item.error_class == CLASS_PERMANENT);
+    case JOB_SNOOZE:
+    case JOB_RELEASE:
+        return released_as(item.delay_ms);
+    default:
+        return "something else";
+    }
+}
+
+static void test_the_table_of_the_manual(void **state) {
+    (void)state;
+    static char doc[DOC_BYTES];
+    FILE *file = fopen(PAWL_SOURCE_ROOT "/docs/worker.md", "re");
+    assert_non_null(file);
+    doc[fread(doc, 1, sizeof(doc) - 1, file)] = '\0';
+    fclose(file);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        char line[LINE_BYTES];
+        const char *message = message_row(i), *job = job_row(i);
+        assert_string_equal(message, job);
+        snprintf(line, sizeof(line), "\n| %s | %s |\n", rows[i].what, message);
+        if (strstr(doc, line) == NULL)
+            fail_msg("docs/worker.md does not have the row%s", line);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_the_table_of_the_manual)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
