@@ -9,13 +9,15 @@ enum doctor_severity { DOCTOR_WARNING = 1, DOCTOR_FAULT };
 /* Everything that the checks use, read once. */
 struct doctor_facts;
 
+/* Appends what was found, nothing when all is well. */
+typedef void doctor_look(const struct doctor_facts *facts, struct buf *found);
+
 /* One check. The texts are for people: why it matters, what to do. */
 struct doctor_check {
     const char *name;
     const char *stores; /* "all", "postgres", "sqlite" */
     enum doctor_severity severity;
-    /* Appends what was found, nothing if all is well; NULL: the store checks it (sql/DIALECT/doctor). */
-    void (*look)(const struct doctor_facts *facts, struct buf *found);
+    doctor_look *look; /* NULL: the store checks it (sql/DIALECT/doctor) */
     const char *why;
     const char *next;
 };

@@ -4,34 +4,11 @@
 
 #include "work/doctor/facts.h"
 
-void look_clock_skew(const struct doctor_facts *facts, struct buf *found);
-void look_clock_of_tests(const struct doctor_facts *facts, struct buf *found);
-void look_epoch_raised(const struct doctor_facts *facts, struct buf *found);
-void look_session_shared(const struct doctor_facts *facts, struct buf *found);
-void look_stale_short(const struct doctor_facts *facts, struct buf *found);
-void look_attempts_one(const struct doctor_facts *facts, struct buf *found);
-void look_dedupe_short(const struct doctor_facts *facts, struct buf *found);
-void look_history_long(const struct doctor_facts *facts, struct buf *found);
-void look_partitions_few(const struct doctor_facts *facts, struct buf *found);
-void look_lease_short(const struct doctor_facts *facts, struct buf *found);
-void look_workers_missing(const struct doctor_facts *facts, struct buf *found);
-void look_instances_silent(const struct doctor_facts *facts, struct buf *found);
-void look_lanes_silent(const struct doctor_facts *facts, struct buf *found);
-void look_lanes_unowned(const struct doctor_facts *facts, struct buf *found);
-void look_claims_overdue(const struct doctor_facts *facts, struct buf *found);
-void look_backlog_old(const struct doctor_facts *facts, struct buf *found);
-void look_dead_letters(const struct doctor_facts *facts, struct buf *found);
-void look_jobs_unserved(const struct doctor_facts *facts, struct buf *found);
-void look_jobs_old(const struct doctor_facts *facts, struct buf *found);
-void look_jobs_dead(const struct doctor_facts *facts, struct buf *found);
-void look_schedules_late(const struct doctor_facts *facts, struct buf *found);
-void look_schedules_paused(const struct doctor_facts *facts, struct buf *found);
-void look_perspectives_failed(const struct doctor_facts *facts, struct buf *found);
-void look_perspectives_paused(const struct doctor_facts *facts, struct buf *found);
-void look_perspectives_lag(const struct doctor_facts *facts, struct buf *found);
-void look_paused(const struct doctor_facts *facts, struct buf *found);
-void look_refused(const struct doctor_facts *facts, struct buf *found);
-void look_runs_failed(const struct doctor_facts *facts, struct buf *found);
-void look_runs_paused(const struct doctor_facts *facts, struct buf *found);
+doctor_look look_clock_skew, look_clock_of_tests, look_epoch_raised, look_session_shared, look_stale_short,
+    look_attempts_one, look_dedupe_short, look_history_long, look_partitions_few, look_lease_short,
+    look_workers_missing, look_instances_silent, look_lanes_silent, look_lanes_unowned, look_claims_overdue,
+    look_backlog_old, look_dead_letters, look_jobs_unserved, look_jobs_old, look_jobs_dead,
+    look_schedules_late, look_schedules_paused, look_perspectives_failed, look_perspectives_paused,
+    look_perspectives_lag, look_paused, look_refused, look_runs_failed, look_runs_paused;
 
 #endif
