@@ -71,7 +71,7 @@ static void write_kind(struct json_writer *json, int kind, const struct overview
     json_begin_object(json);
     json_key(json, "kind");
     json_cstr(json, kind_name((enum store_kind)kind));
-    counts_write(json, message_counts, MESSAGE_COUNTS, counts, now->counts.now_ms);
+    counts_write(json, message_counts, counts, now->counts.now_ms);
     rate(json, "put_per_s", counts->put, old->put, span_ms);
     rate(json, "done_per_s", counts->done, old->done, span_ms);
     rate(json, "failed_per_s", counts->failed, old->failed, span_ms);
@@ -94,7 +94,7 @@ static void write_queue(struct json_writer *json, const struct overview_queue *q
     json_begin_object(json);
     json_key(json, "queue");
     json_cstr(json, queue->name);
-    counts_write(json, job_counts_shown, JOB_COUNTS, counts, now->counts.now_ms);
+    counts_write(json, job_counts, counts, now->counts.now_ms);
     rate(json, "put_per_s", counts->put, old->put, span_ms);
     rate(json, "done_per_s", counts->done, old->done, span_ms);
     rate(json, "failed_per_s", counts->failed, old->failed, span_ms);

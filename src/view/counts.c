@@ -8,7 +8,7 @@
 #include "view/output/row.h"
 
 #define ROW struct kind_counts
-const struct count message_counts[MESSAGE_COUNTS] = {
+static const struct count of_messages[] = {
     {{.key = "ready", INT_OF(ready)},
      "pawl_messages_ready",
      false,
@@ -61,7 +61,7 @@ const struct count message_counts[MESSAGE_COUNTS] = {
 #undef ROW
 
 #define ROW struct job_counts
-const struct count job_counts_shown[JOB_COUNTS] = {
+static const struct count of_jobs[] = {
     {{.key = "ready", INT_OF(ready)}, "pawl_jobs_ready", false, "Jobs that are due."},
     {{.key = "running", INT_OF(running)}, "pawl_jobs_running", false, "Jobs that are leased."},
     {{.key = "later", INT_OF(later)}, "pawl_jobs_later", false, "Jobs that are not due yet."},
@@ -89,6 +89,9 @@ const struct count job_counts_shown[JOB_COUNTS] = {
 };
 #undef ROW
 
+const struct count_table message_counts = {of_messages, sizeof of_messages / sizeof *of_messages};
+const struct count_table job_counts = {of_jobs, sizeof of_jobs / sizeof *of_jobs};
+
 int64_t count_value(const struct count *count, const void *counts) {
     const char *at = (const char *)counts + count->column.member.offset;
     return count->column.member.type == MEMBER_INT ? *(const int *)at : *(const int64_t *)at;
@@ -99,9 +102,8 @@ void job_counts_add(struct job_counts *sum, const struct job_counts *more) {
                                (sum->oldest_ready_ms == 0 || more->oldest_ready_ms < sum->oldest_ready_ms)
                            ? more->oldest_ready_ms
                            : sum->oldest_ready_ms;
-    for (size_t i = 0; i < JOB_COUNTS; i++)
-        *(int64_t *)((char *)sum + job_counts_shown[i].column.member.offset) +=
-            count_value(&job_counts_shown[i], more);
+    for (size_t i = 0; i < job_counts.count; i++)
+        *(int64_t *)((char *)sum + of_jobs[i].column.member.offset) += count_value(&of_jobs[i], more);
     sum->oldest_ready_ms = older_ms;
 }
 
@@ -118,16 +120,16 @@ void counts_write_time(struct json_writer *json, const char *key, int64_t wall_m
     json_cstr(json, wall_ms != 0 ? clock_format_iso(wall_ms, text) : NULL);
 }
 
-void counts_write(struct json_writer *json, const struct count *rows, size_t row_count, const void *counts,
-                  int64_t now_ms) {
-    for (size_t i = 0; i < row_count; i++) {
-        int64_t value = count_value(&rows[i], counts);
-        if (rows[i].column.type == CELL_TIME) {
-            counts_write_time(json, rows[i].column.key, value);
+void counts_write(struct json_writer *json, struct count_table table, const void *counts, int64_t now_ms) {
+    for (size_t i = 0; i < table.count; i++) {
+        const struct count *row = &table.rows[i];
+        int64_t value = count_value(row, counts);
+        if (row->column.type == CELL_TIME) {
+            counts_write_time(json, row->column.key, value);
             json_key(json, "oldest_age_ms");
             json_int(json, value > 0 && now_ms > value ? now_ms - value : 0);
         } else {
-            json_key(json, rows[i].column.key);
+            json_key(json, row->column.key);
             json_int(json, value);
         }
     }

@@ -13,9 +13,13 @@ struct count {
     const char *help;   /* of the metric */
 };
 
-enum { MESSAGE_COUNTS = 15, JOB_COUNTS = 15 };
-extern const struct count message_counts[MESSAGE_COUNTS]; /* of struct kind_counts */
-extern const struct count job_counts_shown[JOB_COUNTS];   /* of struct job_counts */
+/* A table of counts of one kind of row. */
+struct count_table {
+    const struct count *rows;
+    size_t count;
+};
+extern const struct count_table message_counts; /* of struct kind_counts */
+extern const struct count_table job_counts;     /* of struct job_counts */
 
 int64_t count_value(const struct count *count, const void *counts);
 
@@ -23,8 +27,7 @@ int64_t count_value(const struct count *count, const void *counts);
 void job_counts_add(struct job_counts *sum, const struct job_counts *more);
 
 /* The members of an object: every count, and the age of the oldest. */
-void counts_write(struct json_writer *json, const struct count *rows, size_t row_count, const void *counts,
-                  int64_t now_ms);
+void counts_write(struct json_writer *json, struct count_table table, const void *counts, int64_t now_ms);
 /* KEY_ms and KEY_at, as everywhere. */
 void counts_write_time(struct json_writer *json, const char *key, int64_t wall_ms);
 

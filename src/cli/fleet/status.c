@@ -1,4 +1,5 @@
 /* pawl status: how much waits, how old it is, how fast it moves, and who works on it. */
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
@@ -11,8 +12,13 @@
 #include "view/output/row.h"
 #include "view/queue.h"
 
-/* The kind, its counts, and the rates. */
-enum { RATES = 3, COLUMNS = 1 + MESSAGE_COUNTS + RATES, CLOCK_AHEAD_MS_SAID = 1000 };
+enum { RATES = 3, CLOCK_AHEAD_MS_SAID = 1000 };
+
+/* The columns of a kind: its name, its counts, and the rates. */
+struct kind_columns {
+    struct column columns[ROW_COLUMNS_MAX];
+    size_t count;
+};
 
 static const struct column worker_columns[] = {
     {COLUMN(UUID, "worker")},
@@ -80,24 +86,25 @@ static struct cell rate_cell(const struct view *view, int64_t now, int64_t befor
 }
 
 /* Rates are shown when asked for, and then before anything that can be left out. */
-static void fill_columns(bool rates, struct column columns[static COLUMNS]) {
+static void fill_columns(bool rates, struct kind_columns *shown) {
     static const char *const rate_keys[RATES] = {"put_per_s", "done_per_s", "failed_per_s"};
-    columns[0] = (struct column){COLUMN(TEXT, "kind")};
-    for (size_t i = 0; i < MESSAGE_COUNTS; i++)
-        columns[1 + i] = message_counts[i].column;
+    *shown = (struct kind_columns){.columns = {{COLUMN(TEXT, "kind")}}, .count = 1};
+    assert(1 + message_counts.count + RATES <= ROW_COLUMNS_MAX);
+    for (size_t i = 0; i < message_counts.count; i++)
+        shown->columns[shown->count++] = message_counts.rows[i].column;
     for (size_t i = 0; i < RATES; i++)
-        columns[1 + MESSAGE_COUNTS + i] =
+        shown->columns[shown->count++] =
             (struct column){COLUMN(INT, rate_keys[i]), .show = rates ? SHOW_ALWAYS : SHOW_WIDE};
 }
 
-static void kind_cells(enum store_kind kind, const struct view *view, const struct column *columns,
-                       struct cell cells[static COLUMNS]) {
+static void kind_cells(enum store_kind kind, const struct view *view, const struct kind_columns *shown,
+                       struct cell cells[static ROW_COLUMNS_MAX]) {
     const struct kind_counts *counts = &view->counts.kind[kind];
     const struct kind_counts *before = &view->before.kind[kind];
     const struct cell made[] = {cell_cstr(kind_name(kind)), rate_cell(view, counts->put, before->put),
                                 rate_cell(view, counts->done, before->done),
                                 rate_cell(view, counts->failed, before->failed)};
-    row_cells(columns, COLUMNS, counts, made, cells);
+    row_cells(shown->columns, shown->count, counts, made, cells);
 }
 
 /* JSON is one object: {"now", "clock_ahead_ms", "instances_…", "kinds": [ … ], "workers": [ … ]}. */
@@ -116,16 +123,16 @@ static pawl_status print_json(struct cli *cli, const struct view *view, pawl_err
                                           {COLUMN(BOOL, "priority_complete")},
                                           {COLUMN(INT, "total_runs")},
                                           {COLUMN(INT, "successful_runs")}};
-    struct column columns[COLUMNS];
+    struct kind_columns shown;
     struct buf kinds, workers;
-    fill_columns(view->rates, columns);
+    fill_columns(view->rates, &shown);
     buf_init(&kinds, 0);
     buf_init(&workers, 0);
     for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
-        struct cell cells[COLUMNS];
-        kind_cells((enum store_kind)kind, view, columns, cells);
+        struct cell cells[ROW_COLUMNS_MAX];
+        kind_cells((enum store_kind)kind, view, &shown, cells);
         buf_append_char(&kinds, kind == KIND_OUTBOX ? '[' : ',');
-        output_cells_json(&kinds, columns, COLUMNS, cells);
+        output_cells_json(&kinds, shown.columns, shown.count, cells);
     }
     buf_append_char(&kinds, ']');
     buf_append_char(&workers, '[');
@@ -177,12 +184,12 @@ static pawl_status print_table(struct cli *cli, const struct view *view, pawl_er
                    view->queue.dead, view->queue.priorities.ptr,
                    view->queue.priorities_all ? "" : " (not all are counted)", view->queue.successful_runs,
                    view->queue.total_runs);
-    struct column columns[COLUMNS];
-    fill_columns(view->rates, columns);
-    output_list_begin(&cli->output, columns, COLUMNS);
+    struct kind_columns shown;
+    fill_columns(view->rates, &shown);
+    output_list_begin(&cli->output, shown.columns, shown.count);
     for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
-        struct cell cells[COLUMNS];
-        kind_cells((enum store_kind)kind, view, columns, cells);
+        struct cell cells[ROW_COLUMNS_MAX];
+        kind_cells((enum store_kind)kind, view, &shown, cells);
         output_list_row(&cli->output, cells);
     }
     pawl_status status = output_list_end(&cli->output, "", err);

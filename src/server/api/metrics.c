@@ -36,12 +36,12 @@ static double seconds_since(int64_t now_ms, int64_t since_ms) {
 }
 
 static void write_kinds(struct metrics *metrics, const struct counts *counts) {
-    for (size_t i = 0; i < MESSAGE_COUNTS; i++) {
-        if (!begin(metrics, &message_counts[i]))
+    for (size_t i = 0; i < message_counts.count; i++) {
+        if (!begin(metrics, &message_counts.rows[i]))
             continue;
         for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++)
             metrics_int(metrics, LABELS({"kind", str_from(kind_name((enum store_kind)kind))}),
-                        count_value(&message_counts[i], &counts->kind[kind]));
+                        count_value(&message_counts.rows[i], &counts->kind[kind]));
     }
     metrics_family(metrics, "pawl_messages_oldest_ready_age_seconds", "gauge",
                    "Age of the oldest waiting message; 0 if there is none.");
@@ -101,12 +101,12 @@ static void write_instances(struct metrics *metrics, const struct instance_rows 
 /* ---- Jobs */
 
 static void write_jobs(struct metrics *metrics, const struct job_counts_list *queues) {
-    for (size_t i = 0; i < JOB_COUNTS; i++) {
-        if (!begin(metrics, &job_counts_shown[i]))
+    for (size_t i = 0; i < job_counts.count; i++) {
+        if (!begin(metrics, &job_counts.rows[i]))
             continue;
         for (size_t q = 0; q < queues->count; q++)
             metrics_int(metrics, LABELS({"queue", queues->queues[q].queue}),
-                        count_value(&job_counts_shown[i], &queues->queues[q]));
+                        count_value(&job_counts.rows[i], &queues->queues[q]));
     }
     metrics_family(metrics, "pawl_jobs_oldest_ready_age_seconds", "gauge",
                    "How long the first job of the queue has been due; 0 if none is.");
