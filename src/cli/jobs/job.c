@@ -10,6 +10,7 @@
 #include "cli/input.h"
 #include "cli/jobs/pipeline_input.h"
 #include "operations/jobs.h"
+#include "operations/messages.h"
 #include "operations/operations.h"
 #include "view/work.h"
 #include "work/enqueue_check.h"
@@ -17,16 +18,10 @@
 #include "work/schedule_duty.h"
 
 static pawl_status list(struct cli *cli, pawl_error *err) {
-    const struct flag_value *state = cli_flag(cli, FLAG_JOB_STATE);
-    struct job_filter filter = {.state = state->set ? (int)state->number + 1 : 0,
-                                .queue = cli_flag(cli, FLAG_QUEUE)->text,
-                                .task = cli_flag(cli, FLAG_TASK)->text,
-                                .type = cli_flag(cli, FLAG_TYPE)->text,
-                                .key = cli_flag(cli, FLAG_KEY)->text,
-                                .after_id = cli_flag(cli, FLAG_AFTER)->number,
-                                .limit = cli_limit(cli)};
+    struct request request = front_request(cli);
+    struct job_filter filter = job_filter_from(&request);
     pawl_status status = PAWL_OK;
-    int64_t limit = filter.limit, seen = 0;
+    int64_t limit = cli_limit(cli), seen = 0;
     bool more = true;
     output_list_begin(&cli->output, job_columns, JOB_COLUMNS);
     while (more && status == PAWL_OK) {

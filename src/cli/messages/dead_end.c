@@ -8,7 +8,9 @@
 #include "base/uuid.h"
 #include "cli/audit.h"
 #include "cli/commands.h"
+#include "cli/front.h"
 #include "cli/messages/list.h"
+#include "operations/messages.h"
 #include "view/message.h"
 #include "view/names.h"
 
@@ -56,22 +58,19 @@ static pawl_status add_filtered(void *self, const struct message_row *row, pawl_
 }
 
 static pawl_status collect_ids(struct cli *cli, struct letters *letters, pawl_error *err) {
+    struct request request = front_request(cli);
     for (int i = 0; i < cli->arguments.word_count; i++) {
         const char *word = cli->arguments.words[i];
         pawl_uuid id;
-        struct message_rows rows;
+        struct message_rows rows = {.count = 0};
         pawl_status status = cli_uuid(word, &id, err);
         if (status == PAWL_OK)
-            status = cli->store->ops->view.message_find(cli->store, id, cli->arena, &rows, err);
+            status = messages_with_id(&request, id, STATE_DEAD, 0, &rows, err);
+        for (size_t row = 0; status == PAWL_OK && row < rows.count; row++)
+            status = add(letters, &rows.rows[row], err);
         if (status != PAWL_OK && status != PAWL_NOT_FOUND)
             return status;
-        size_t before = letters->count;
-        for (size_t row = 0; status == PAWL_OK && row < rows.count; row++)
-            if (rows.rows[row].state == STATE_DEAD)
-                status = add(letters, &rows.rows[row], err);
-        if (status == PAWL_NO_MEMORY)
-            return status;
-        if (letters->count == before)
+        if (rows.count == 0)
             return error_set(err, PAWL_NOT_FOUND, "dead", "there is no dead letter with id %s", word);
     }
     return PAWL_OK;

@@ -4,20 +4,14 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "cli/front.h"
+#include "operations/messages.h"
 #include "view/message.h"
 #include "view/names.h"
 
-struct message_filter message_filter_of(const struct cli *cli) {
-    return (struct message_filter){
-        .kind = cli_kind(cli, 0),
-        .state = cli_flag(cli, FLAG_STATE)->set ? (int)cli_flag(cli, FLAG_STATE)->number + 1 : 0,
-        .stream = cli_flag(cli, FLAG_STREAM)->text,
-        .type = cli_flag(cli, FLAG_TYPE)->text,
-        .topic = cli_flag(cli, FLAG_TOPIC)->text,
-        .fingerprint = cli_flag(cli, FLAG_FINGERPRINT)->text,
-        .lane = -1,
-        .after_seq = cli_flag(cli, FLAG_AFTER)->set ? cli_flag(cli, FLAG_AFTER)->number : 0,
-    };
+struct message_filter message_filter_of(struct cli *cli) {
+    struct request request = front_request(cli);
+    return message_filter_from(&request);
 }
 
 /* Rows that are printed up to a limit; one more is asked for to know whether that is all. */
@@ -89,19 +83,15 @@ static pawl_status show_rows(struct cli *cli, const struct message_rows *rows, p
 }
 
 pawl_status messages_show(struct cli *cli, int state, const char *noun, pawl_error *err) {
+    struct request request = front_request(cli);
     pawl_uuid id;
     struct message_rows rows;
     pawl_status status = cli_uuid(cli->arguments.words[0], &id, err);
     if (status == PAWL_OK)
-        status = cli->store->ops->view.message_find(cli->store, id, cli->arena, &rows, err);
+        status = messages_with_id(&request, id, state, 0, &rows, err);
     if (status != PAWL_OK)
         return status;
-    size_t kept = 0;
-    for (size_t i = 0; i < rows.count; i++)
-        if (state == 0 || rows.rows[i].state == (enum message_state)state)
-            rows.rows[kept++] = rows.rows[i];
-    rows.count = kept;
-    if (kept == 0)
+    if (rows.count == 0)
         return error_set(err, PAWL_NOT_FOUND, "messages", "there is no %s with id %s", noun,
                          cli->arguments.words[0]);
     return show_rows(cli, &rows, err);

@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 
 /* What --kind, --state, --stream, --type, --topic, --fingerprint and --after ask for. */
-struct message_filter message_filter_of(const struct cli *cli);
+struct message_filter message_filter_of(struct cli *cli);
 
 /* The whole of a list command: visits what the flags ask for and prints it. */
 PAWL_MUSTCHECK pawl_status messages_list(struct cli *cli, int state, const char *empty, pawl_error *err);

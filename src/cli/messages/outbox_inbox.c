@@ -5,7 +5,9 @@
 #include "base/uuid.h"
 #include "cli/audit.h"
 #include "cli/commands.h"
+#include "cli/front.h"
 #include "cli/messages/list.h"
+#include "operations/messages.h"
 #include "view/message.h"
 #include "view/names.h"
 
@@ -28,19 +30,16 @@ static pawl_status show(struct cli *cli, pawl_error *err) { return messages_show
 /* The finished message of that kind with the id. */
 static pawl_status find_done(struct cli *cli, const char *word, enum store_kind kind, struct message_row *row,
                              pawl_error *err) {
+    struct request request = front_request(cli);
     pawl_uuid id;
-    struct message_rows rows;
+    struct message_rows rows = {.count = 0};
     pawl_status status = cli_uuid(word, &id, err);
     if (status == PAWL_OK)
-        status = cli->store->ops->view.message_find(cli->store, id, cli->arena, &rows, err);
-    if (status != PAWL_OK)
+        status = messages_with_id(&request, id, STATE_DONE, (int)kind, &rows, err);
+    if (status == PAWL_OK && rows.count > 0)
+        *row = rows.rows[0];
+    if (status != PAWL_OK || rows.count > 0)
         return status;
-    for (size_t i = 0; i < rows.count; i++) {
-        if (rows.rows[i].state == STATE_DONE && rows.rows[i].item.kind == kind) {
-            *row = rows.rows[i];
-            return PAWL_OK;
-        }
-    }
     cli->hint = "Finished messages are kept only with pawl settings set history=7d, or by a worker with "
                 "--debug; dead letters go on with pawl dead redrive.";
     return error_set(err, PAWL_NOT_FOUND, "replay", "there is no finished message %s in the %s", word,
@@ -102,16 +101,13 @@ static pawl_status replay_inbox(struct cli *cli, pawl_error *err) { return repla
 
 /* The dead letter that a stream waits for is given up, so that the stream goes on. */
 static pawl_status skip(struct cli *cli, enum store_kind kind, pawl_error *err) {
+    struct request request = front_request(cli);
     pawl_uuid id;
-    struct message_rows rows;
+    struct message_rows rows = {.count = 0};
     pawl_status status = cli_uuid(cli->arguments.words[0], &id, err);
     if (status == PAWL_OK)
-        status = cli->store->ops->view.message_find(cli->store, id, cli->arena, &rows, err);
-    struct dead_ref ref = {0};
-    for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
-        if (rows.rows[i].state == STATE_DEAD && rows.rows[i].item.kind == kind)
-            ref = (struct dead_ref){kind, rows.rows[i].item.seq};
-    }
+        status = messages_with_id(&request, id, STATE_DEAD, (int)kind, &rows, err);
+    struct dead_ref ref = {kind, rows.count > 0 ? rows.rows[rows.count - 1].item.seq : 0};
     if (status == PAWL_OK && ref.seq == 0)
         return error_set(
             err, PAWL_CONFLICT, "skip",

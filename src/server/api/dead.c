@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "base/uuid.h"
+#include "operations/messages.h"
 #include "server/api/fields.h"
 #include "server/api/ids.h"
 #include "server/http/call.h"
@@ -35,16 +36,15 @@ static const struct column answer_columns[] = {
 static pawl_status find(struct call *call, struct message_row *row, pawl_error *err) {
     pawl_uuid id;
     struct message_rows rows = {.count = 0};
+    struct request request = http_request(call);
     pawl_status status = ids_message(call, "id", &id, err);
     if (status == PAWL_OK)
-        status = call->store->ops->view.message_find(call->store, id, call->arena, &rows, err);
+        status = messages_with_id(&request, id, STATE_DEAD, 0, &rows, err);
     if (status != PAWL_OK && status != PAWL_NOT_FOUND)
         return status;
-    for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
-        if (rows.rows[i].state == STATE_DEAD) {
-            *row = rows.rows[i];
-            return PAWL_OK;
-        }
+    if (rows.count > 0) {
+        *row = rows.rows[0];
+        return PAWL_OK;
     }
     return error_set(err, PAWL_NOT_FOUND, "dead", "there is no dead letter with id %.*s",
                      STR_ARG(call_text(call, "id")));
@@ -94,18 +94,14 @@ static pawl_status known_total(struct call *call, const struct message_filter *f
 }
 
 static pawl_status end_many(struct call *call, enum operation_verb verb, pawl_error *err) {
+    struct request request = http_request(call);
     struct operation_new in = {.verb = verb,
-                               .messages = {.kind = (enum store_kind)call_choice(call, "kind"),
-                                            .state = STATE_DEAD,
-                                            .stream = call_text(call, "stream"),
-                                            .type = call_text(call, "type"),
-                                            .topic = call_text(call, "topic"),
-                                            .fingerprint = call_text(call, "fingerprint"),
-                                            .before_ms = call_int(call, "before_ms", 0),
-                                            .lane = -1},
+                               .messages = message_filter_from(&request),
                                .max = call_int(call, "max", 0),
                                .per_second = call_int(call, "per_second", 0),
                                .dry_run = call_bool(call, "dry_run")};
+    in.messages.state = STATE_DEAD;
+    in.messages.before_ms = call_int(call, "before_ms", 0);
     bool filtered = in.messages.kind != 0 || !str_absent(in.messages.stream) ||
                     !str_absent(in.messages.type) || !str_absent(in.messages.topic) ||
                     !str_absent(in.messages.fingerprint) || in.messages.before_ms != 0;

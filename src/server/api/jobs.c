@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "operations/jobs.h"
+#include "operations/messages.h"
 #include "operations/operations.h"
 #include "server/api/fields.h"
 #include "server/http/call.h"
@@ -15,14 +16,9 @@
 #include "work/enqueue_check.h"
 
 static pawl_status list(struct call *call, pawl_error *err) {
-    struct job_filter filter = {.state = call_choice(call, "state"),
-                                .queue = call_text(call, "queue"),
-                                .task = call_text(call, "task"),
-                                .type = call_text(call, "type"),
-                                .key = call_text(call, "key"),
-                                .fingerprint = call_text(call, "fingerprint"),
-                                .after_id = call_cursor_number(call),
-                                .limit = call_limit(call)};
+    struct request request = http_request(call);
+    struct job_filter filter = job_filter_from(&request);
+    filter.limit = call_limit(call);
     struct job_rows rows = {.count = 0};
     pawl_status status = call->store->ops->jobs->jobs(call->store, &filter, call->arena, &rows, err);
     if (status != PAWL_OK)
@@ -143,19 +139,15 @@ static pawl_status discard(struct call *call, pawl_error *err) {
 /* ---- Many, ended */
 
 static pawl_status end_many(struct call *call, enum operation_verb verb, pawl_error *err) {
+    struct request request = http_request(call);
     struct operation_new in = {.verb = verb,
-                               .jobs = {.state = JOB_DEAD,
-                                        .queue = call_text(call, "queue"),
-                                        .task = call_text(call, "task"),
-                                        .type = call_text(call, "type"),
-                                        .key = call_text(call, "key"),
-                                        .fingerprint = call_text(call, "fingerprint")},
+                               .jobs = job_filter_from(&request),
                                .max = call_int(call, "max", 0),
                                .per_second = call_int(call, "per_second", 0),
                                .dry_run = call_bool(call, "dry_run"),
                                .total = -1};
-    if (verb == OPERATION_CANCEL_JOBS)
-        in.jobs.state = call_choice(call, "state");
+    if (verb != OPERATION_CANCEL_JOBS)
+        in.jobs.state = JOB_DEAD;
     bool filtered = !str_absent(in.jobs.queue) || !str_absent(in.jobs.task) || !str_absent(in.jobs.type) ||
                     !str_absent(in.jobs.key) || !str_absent(in.jobs.fingerprint) ||
                     (verb == OPERATION_CANCEL_JOBS && in.jobs.state != 0);

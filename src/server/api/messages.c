@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "base/uuid.h"
+#include "operations/messages.h"
 #include "server/api/fields.h"
 #include "server/api/ids.h"
 #include "server/http/call.h"
@@ -13,18 +14,10 @@
 #include "view/why/view.h"
 
 static pawl_status list(struct call *call, pawl_error *err) {
-    struct message_filter filter = {
-        .kind = (enum store_kind)call_choice(call, "kind"),
-        .state = call_choice(call, "state"),
-        .stream = call_text(call, "stream"),
-        .type = call_text(call, "type"),
-        .topic = call_text(call, "topic"),
-        .fingerprint = call_text(call, "fingerprint"),
-        .lane = (int)call_int(call, "lane", -1),
-        .before_ms = call_int(call, "before_ms", 0),
-        .after_seq = call_cursor_number(call),
-        .limit = call_limit(call),
-    };
+    struct request request = http_request(call);
+    struct message_filter filter = message_filter_from(&request);
+    filter.before_ms = call_int(call, "before_ms", 0);
+    filter.limit = call_limit(call);
     struct message_rows rows;
     pawl_status status = call->store->ops->view.messages(call->store, &filter, call->arena, &rows, err);
     if (status != PAWL_OK)

@@ -1,0 +1,16 @@
+/* Messages and jobs as the inputs of an operation choose them. */
+#ifndef OPERATIONS_MESSAGES_H
+#define OPERATIONS_MESSAGES_H
+
+#include "operations/request.h"
+
+/* What kind, state, stream, type, topic, fingerprint, lane and the page say. */
+struct message_filter message_filter_from(const struct request *request);
+/* What state, queue, task, type, key, fingerprint and the page say. */
+struct job_filter job_filter_from(const struct request *request);
+
+/* The messages with an id that are in a state (0: any) and of a kind (0: any); there may be none. */
+PAWL_MUSTCHECK pawl_status messages_with_id(struct request *request, pawl_uuid id, int state, int kind,
+                                            struct message_rows *rows, pawl_error *err);
+
+#endif
