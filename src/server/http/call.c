@@ -90,13 +90,6 @@ pawl_status call_cursor_check(struct call *call, struct value *value, pawl_error
 
 pawl_str call_cursor(const struct call *call) { return call_text(call, "cursor"); }
 
-int64_t call_cursor_number(const struct call *call) {
-    int64_t number = 0;
-    if (!str_to_i64(call_cursor(call), 0, INT64_MAX, &number))
-        return 0;
-    return number;
-}
-
 void call_list(struct call *call) {
     json_begin_object(&call->json);
     json_key(&call->json, "items");

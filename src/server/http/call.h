@@ -104,7 +104,6 @@ PAWL_MUSTCHECK pawl_status http_run(struct call *call, operation_run *run, pawl_
 
 /* What `cursor` holds; absent when there was none. */
 pawl_str call_cursor(const struct call *call);
-int64_t call_cursor_number(const struct call *call);
 
 /* The caller for the audit: the role and, if given, the person. */
 pawl_str call_actor(struct call *call);
