@@ -13,6 +13,7 @@ void kinds_begin(struct world *world) {
         return;
     sim_jobs_begin(world);
     sim_schedules_begin(world);
+    sim_failover_begin(world);
     sim_runs_begin(world);
 }
 
@@ -20,6 +21,7 @@ void kinds_free(struct world *world) {
     history_jobs_free(&world->kinds.jobs);
     free(world->kinds.job_rows);
     sim_events_free(world);
+    sim_failover_free(world);
 }
 
 bool kinds_drained(struct world *world) {

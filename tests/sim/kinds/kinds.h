@@ -53,6 +53,13 @@ struct sim_subscription {
     int instance;
 };
 
+/* What the checker knew when the store was kept. */
+struct sim_failover {
+    bool kept;
+    struct history_jobs jobs;
+    struct sim_schedule schedules[KINDS_SCHEDULES_MAX];
+};
+
 /* A page that a slot works on. */
 struct sim_page {
     const struct job *job;
@@ -73,12 +80,14 @@ struct kinds {
     int runs_left; /* to be started */
     struct sim_events events;
     struct sim_subscription subscription;
+    struct sim_failover failover;
 };
 
 /* What a run of this seed has besides messages. */
 struct swarm_kinds {
     int jobs, keys, schedules, runs;
-    int received; /* messages that a broker delivers */
+    int received;  /* messages that a broker delivers */
+    bool failover; /* the store goes back in time; there is nothing but schedules then */
     bool events, receptors;
     bool bad_events;  /* some cannot be applied */
     bool skip_events; /* which are then left out; else they stop the stream */
@@ -124,6 +133,10 @@ extern const struct wire_call duty_take_call, receive_call;
 void sim_subscription_begin(struct world *world);
 void sim_subscription_worker(struct world *world, int index);
 bool sim_subscription_drained(const struct world *world);
+
+/* failover.c */
+void sim_failover_begin(struct world *world);
+void sim_failover_free(struct world *world);
 
 /* runs.c */
 extern const struct wire_call page_begin_call, page_commit_call;

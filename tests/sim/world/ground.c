@@ -27,6 +27,8 @@ struct ground {
     struct kept kept[STATEMENTS_MAX];
     size_t kept_count;
     sqlite3_stmt *model;
+    sqlite3_stmt *keeps[2 * TABLES_MAX + 2], *returns[2 * TABLES_MAX + 2];
+    size_t keep_count;
 };
 
 static void must(struct ground *ground, int rc, const char *sql) {
@@ -139,6 +141,53 @@ static void prepare_resets(struct ground *ground) {
     }
 }
 
+/* Both ways: first everything is deleted, then copied. */
+static void add_copies(struct ground *ground, const char *table) {
+    sqlite3_stmt *made = prepare_for(ground, "CREATE TABLE kept.", " AS SELECT * FROM main.", table);
+    run(ground, made);
+    sqlite3_finalize(made);
+    ground->keeps[ground->keep_count] = prepare_for(ground, "DELETE FROM kept.", NULL, table);
+    ground->returns[ground->keep_count++] = prepare_for(ground, "DELETE FROM main.", NULL, table);
+    ground->keeps[ground->keep_count] =
+        prepare_for(ground, "INSERT INTO kept.", " SELECT * FROM main.", table);
+    ground->returns[ground->keep_count++] =
+        prepare_for(ground, "INSERT INTO main.", " SELECT * FROM kept.", table);
+}
+
+/* Prepared when a world first needs it: most do not. */
+static void prepare_copies(struct ground *ground) {
+    char tables[TABLES_MAX][NAME_BYTES];
+    size_t count = 0;
+    if (ground->keep_count > 0)
+        return;
+    ground_run(ground, "ATTACH ':memory:' AS kept", &(struct ground_values){0});
+    /* What triggers write comes last, and is then as it was. */
+    sqlite3_stmt *list = prepare(ground, "SELECT name FROM main.sqlite_schema WHERE type = 'table'"
+                                         " ORDER BY name GLOB '*tally*', name");
+    while (sqlite3_step(list) == SQLITE_ROW && count < TABLES_MAX)
+        sqlite3_snprintf(NAME_BYTES, tables[count++], "%s", sqlite3_column_text(list, 0));
+    sqlite3_finalize(list);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(tables[i], "sqlite_sequence") != 0)
+            add_copies(ground, tables[i]);
+    }
+}
+
+static void run_all(struct ground *ground, sqlite3_stmt *const *statements) {
+    const struct ground_values none = {0};
+    ground_run(ground, "BEGIN", &none);
+    for (size_t i = 0; i < ground->keep_count; i++)
+        run(ground, statements[i]);
+    ground_run(ground, "COMMIT", &none);
+}
+
+void ground_keep(struct ground *ground) {
+    prepare_copies(ground);
+    run_all(ground, ground->keeps);
+}
+
+void ground_go_back(struct ground *ground) { run_all(ground, ground->returns); }
+
 struct ground *ground_new(void) {
     struct ground *ground = sim_alloc(sizeof(*ground));
     /* One thread, and nobody asks how much memory there is; refused once SQLite is in use. */
@@ -163,6 +212,10 @@ void ground_free(struct ground *ground) {
     for (size_t i = 0; i < ground->reset_count; i++)
         sqlite3_finalize(ground->resets[i]);
     sqlite3_finalize(ground->model);
+    for (size_t i = 0; i < ground->keep_count; i++) {
+        sqlite3_finalize(ground->keeps[i]);
+        sqlite3_finalize(ground->returns[i]);
+    }
     for (size_t i = 0; i < ground->kept_count; i++)
         sqlite3_finalize(ground->kept[i].stmt);
     store_close(ground->store);

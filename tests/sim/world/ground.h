@@ -12,6 +12,10 @@ void ground_free(struct ground *ground); /* takes NULL */
 
 /* The store as it is after its migration, with these counts and this clock; borrowed, until the next call. */
 struct store *ground_fresh(struct ground *ground, int partitions, int lanes);
+/* Keeps the store as it is now, in the place of what was kept before; and goes back to it, as a database does
+ * that was restored, or promoted before it had heard everything. */
+void ground_keep(struct ground *ground);
+void ground_go_back(struct ground *ground);
 /* The store's time from now on. */
 void ground_clock(struct ground *ground, int64_t now_ms);
 

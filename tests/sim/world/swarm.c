@@ -36,6 +36,7 @@ const char *const fault_names[FAULT_COUNT] = {
     [FAULT_LATE_DUTY] = "late_duty",
     [FAULT_REBUILD] = "rebuild",
     [FAULT_SWITCH] = "switch",
+    [FAULT_FAILOVER] = "failover",
     [FAULT_CANCEL] = "cancel",
 };
 
@@ -60,7 +61,8 @@ static const struct {
     {FAULT_MAINTAIN, 5000, 100, 1000},   {FAULT_NO_HANDLER, 1500, 500, 3000},
     {FAULT_DEAF_WAKE, 3000, 500, 10000}, {FAULT_UNSTARTED, 2000, 50, 500},
     {FAULT_CANCEL, 4000, 500, 5000},     {FAULT_LATE_DUTY, 4000, 500, 5000},
-    {FAULT_REBUILD, 4000, 300, 2000},    {FAULT_SWITCH, 5000, 1000, 5000},
+    {FAULT_REBUILD, 4000, 300, 2000},    {FAULT_FAILOVER, 10000, 500, 3000},
+    {FAULT_SWITCH, 5000, 1000, 5000},
 };
 
 static void draw_faults(struct swarm *swarm, struct rng *rng) {
@@ -138,6 +140,7 @@ static void draw_kinds(struct swarm *swarm, struct rng *rng) {
         draw_jobs(on, rng);
     if (!jobs && !on->events)
         messages = true;
+    on->failover = alone && jobs && on->schedules > 0 && on->runs + on->jobs == 0;
     if (messages) {
         add_kind(swarm, rng_chance(rng, 6000) ? KIND_OUTBOX : KIND_INBOX);
         if (rng_chance(rng, 4000))

@@ -40,6 +40,7 @@ enum fault {
     FAULT_LATE_DUTY,  /* who holds a duty is stopped, and comes back with what it had */
     FAULT_REBUILD,    /* a model is built again from the first event */
     FAULT_SWITCH,     /* a new version of a perspective takes over */
+    FAULT_FAILOVER,   /* the store goes back to an earlier commit, and its epoch is raised */
     FAULT_CANCEL,     /* somebody cancels a job */
     FAULT_COUNT
 };
