@@ -190,6 +190,8 @@
 #define PAWL_HTTP_SESSIONS_MAX 1000
 #define PAWL_HTTP_STORE_THREADS 2
 #define PAWL_HTTP_LEASE_THREADS 2
+#define PAWL_HTTP_CLAIM_WAIT_MS_MAX 30000
+#define PAWL_HTTP_CLAIMS_WAITING_MAX 192   /* of the connections */
 #define PAWL_HTTP_LEASES_WATCHED_MAX 16384 /* claimed items whose duration is measured */
 #define PAWL_HTTP_STREAMS_MAX 64
 #define PAWL_HTTP_STREAM_BYTES_MAX 262144 /* that wait for one listener */

@@ -17,6 +17,7 @@
 #include "base/time/clock.h"
 #include "server/access/sessions.h"
 #include "server/checkup.h"
+#include "server/claim_waits.h"
 #include "server/http/exchange.h"
 #include "server/http/idempotency.h"
 #include "server/http/stream.h"
@@ -82,6 +83,8 @@ static pawl_status open_parts(struct server *server, pawl_error *err) {
         status = store_pool_open(&server->bulk_pool, &server->config.store, 1, &server->config.log, err);
     if (status == PAWL_OK)
         status = store_pool_open(&server->doctor_pool, &server->config.store, 1, &server->config.log, err);
+    if (status == PAWL_OK && server->config.lease_api)
+        status = claim_waits_open(server, &server->claim_waits, err);
     if (status == PAWL_OK && server->config.lease_api)
         status =
             store_pool_open(&server->lease_pool, &worker, PAWL_HTTP_LEASE_THREADS, &server->config.log, err);
@@ -158,11 +161,11 @@ static void take_done(struct server *server) {
     }
 }
 
-static int wait_ms(struct server *server) {
+static int wait_ms(struct server *server, int64_t most_ms) {
     MHD_UNSIGNED_LONG_LONG wanted = TICK_MS;
     if (MHD_get_timeout(server->daemon, &wanted) != MHD_YES || wanted > TICK_MS)
         wanted = TICK_MS;
-    return (int)wanted;
+    return most_ms < (int64_t)wanted ? (int)most_ms : (int)wanted;
 }
 
 pawl_status server_run(struct server *server, pawl_error *err) {
@@ -171,10 +174,16 @@ pawl_status server_run(struct server *server, pawl_error *err) {
         return error_set(err, PAWL_INTERNAL, "server", "libmicrohttpd has no epoll descriptor");
     struct pollfd fds[] = {{.fd = info->epoll_fd, .events = POLLIN},
                            {.fd = server->event_fd, .events = POLLIN},
-                           {.fd = server->signal_fd, .events = POLLIN}};
+                           {.fd = server->signal_fd, .events = POLLIN},
+                           {.fd = -1, .events = POLLIN},
+                           {.fd = -1, .events = POLLIN}};
     int64_t ticked_ms = 0;
     while (!server->stopping) {
-        int ready = poll(fds, sizeof fds / sizeof *fds, wait_ms(server));
+        int64_t most_ms = claim_waits_turn(server->claim_waits);
+        struct claim_wait_fds waits = claim_waits_fds(server->claim_waits);
+        fds[3].fd = waits.wake;
+        fds[4].fd = waits.gone;
+        int ready = poll(fds, sizeof fds / sizeof *fds, wait_ms(server, most_ms));
         if (ready < 0 && errno != EINTR)
             return error_errno(err, PAWL_INTERNAL, "server", errno, "cannot wait for requests");
         if (fds[1].revents != 0)
@@ -204,6 +213,7 @@ static bool busy(const struct server *server) {
 /* Lets running requests finish, and answers every connection. */
 static void wind_up(struct server *server) {
     operations_stop(server->operations);
+    claim_waits_end(server->claim_waits);
     lease_watch_end(server->leases);
     store_pool_close(&server->query_pool);
     store_pool_close(&server->lease_pool);
@@ -238,6 +248,7 @@ void server_close(struct server *server) {
     keys_free(server->keys);
     operations_free(server->operations);
     checkup_free(server->checkup);
+    claim_waits_free(server->claim_waits);
     lease_watch_free(server->leases);
     tracer_free(server->tracer);
     free(server->stats);

@@ -60,8 +60,9 @@ struct server {
     struct operations *operations;
     struct alert_watch *alerts; /* NULL: it does not watch */
     struct checkup *checkup;
-    struct lease_watch *leases; /* NULL: the lease API is off */
-    struct tracer *tracer;      /* NULL: nothing is traced */
+    struct lease_watch *leases;      /* NULL: the lease API is off */
+    struct claim_waits *claim_waits; /* the same */
+    struct tracer *tracer;           /* NULL: nothing is traced */
 };
 
 /* Checks the configuration, opens the database, listens. The caller closes it even if this fails. */

@@ -18,6 +18,7 @@ struct stats {
     int64_t duration_us, count;
     int64_t refused; /* 401, 403, 421 */
     int64_t streams_dropped;
+    int64_t claims_waiting; /* now */
 };
 
 void stats_init(struct stats *stats);

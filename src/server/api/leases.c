@@ -102,6 +102,25 @@ static void watch_message(struct call *call, const struct item *message, int64_t
     lease_watch_claimed(call->server->leases, &item);
 }
 
+/* Jobs of a queue are anybody's; messages are the instance's whose lanes they are in. */
+static const char *wait_name(struct call *call) {
+    char id[UUID_TEXT_BYTES];
+    if (call_choice(call, "kind") == LEASE_JOBS)
+        return arena_printf(call->arena, "jobs %.*s", STR_ARG(call_text(call, "queue")));
+    return arena_printf(call->arena, "%d %s", call_choice(call, "kind"), uuid_format(instance_of(call), id));
+}
+
+/* Nothing was found. The name is made once: the loop compares it while another try runs. */
+static pawl_status claim_empty(struct call *call, pawl_error *err) {
+    call->wait_ms = call_int(call, "wait_ms", 0);
+    if (call->wait_ms > 0 && str_absent(call->wait_for))
+        call->wait_for = str_from(wait_name(call));
+    if (str_absent(call->wait_for))
+        call->wait_ms = 0;
+    call_list(call);
+    return call_list_end(call, NULL, err);
+}
+
 static pawl_status claim_jobs(struct call *call, pawl_error *err) {
     struct jobs_claim in = {.instance = instance_of(call),
                             .queue = call_text(call, "queue"),
@@ -109,12 +128,14 @@ static pawl_status claim_jobs(struct call *call, pawl_error *err) {
                             .lease_ms = call_int(call, "lease_ms", PAWL_JOB_LEASE_MS_DEFAULT)};
     struct job_list out = {.count = 0};
     int64_t began_us = clock_boot_us();
-    pawl_status status = call_request(call, 0, &in.request, err);
+    pawl_status status = call_request(call, call->tries, &in.request, err);
     if (status == PAWL_OK)
         status = call->store->ops->jobs->claim(call->store, &in, call->arena, &out, err);
     lease_watch_asked(call->server->leases, ROLLUP_JOB, began_us, status == PAWL_OK, out.count);
     if (status != PAWL_OK)
         return status;
+    if (out.count == 0)
+        return claim_empty(call, err);
     call_list(call);
     for (size_t i = 0; i < out.count; i++) {
         const struct job *job = &out.jobs[i];
@@ -139,12 +160,14 @@ static pawl_status claim(struct call *call, pawl_error *err) {
                                 .lease_ms = call_int(call, "lease_ms", PAWL_LEASE_MS_DEFAULT)};
     struct item_list out = {.count = 0};
     int64_t began_us = clock_boot_us();
-    pawl_status status = call_request(call, 0, &in.request, err);
+    pawl_status status = call_request(call, call->tries, &in.request, err);
     if (status == PAWL_OK)
         status = call->store->ops->core.messages_claim(call->store, &in, call->arena, &out, err);
     lease_watch_asked(call->server->leases, ROLLUP_MESSAGES, began_us, status == PAWL_OK, out.count);
     if (status != PAWL_OK)
         return status;
+    if (out.count == 0)
+        return claim_empty(call, err);
     call_list(call);
     for (size_t i = 0; i < out.count; i++) {
         const struct item *item = &out.items[i];
@@ -402,6 +425,8 @@ static const struct field claim_fields[] = {
     FIELD_ROW_KIND,
     {INT_FIELD(IN_BODY, "max", 1, PAWL_BATCH_DEFAULT, "At most this many; 1 by default.")},
     {TEXT_FIELD(IN_BODY, "queue", PAWL_NAME_BYTES_MAX, "Of jobs.")},
+    {INT_FIELD(IN_BODY, "wait_ms", 0, PAWL_HTTP_CLAIM_WAIT_MS_MAX,
+               "While there is nothing: how long to wait for it before the answer is empty; 0 by default.")},
     FIELD_ROW_LEASE};
 static const struct field items_fields[] = {
     FIELD_ROW_INSTANCE,

@@ -280,6 +280,9 @@ static void write_server(struct metrics *metrics, struct server *server, const s
     metrics_family(metrics, "pawl_http_stream_events_dropped", "counter",
                    "Events that a client did not read in time.");
     metrics_int(metrics, NULL, stats.streams_dropped);
+    metrics_family(metrics, "pawl_http_claims_waiting", "gauge",
+                   "Claims of the lease API that wait for work.");
+    metrics_int(metrics, NULL, stats.claims_waiting);
     metrics_family(metrics, "process_resident_memory_bytes", "gauge", "Memory of the server.");
     metrics_int(metrics, NULL, resident_bytes());
     metrics_family(metrics, "pawl_server_uptime_seconds", "gauge", "Time since the server started.");

@@ -31,6 +31,10 @@ struct call {
     const struct column *columns; /* of the list that is being written */
     size_t column_count;
     size_t rows;
+    int64_t wait_ms; /* it found nothing and may run again for so long, counted from its first run; 0: this is
+                        the answer */
+    pawl_str wait_for;      /* what it waits for: others that wait for the same can take its place */
+    unsigned tries;         /* how often it ran before */
     int status;             /* 0: the route's */
     const char *type;       /* of the body; NULL: by the route's shape */
     const char *set_cookie; /* NULL: none */

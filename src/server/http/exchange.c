@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/options/url.h"
 #include "base/str.h"
+#include "base/time/clock.h"
 #include "server/server.h"
 
 static const char *title_of(int status) {
@@ -102,7 +103,8 @@ void exchange_run(struct exchange *exchange, struct store *store, const pawl_err
     pawl_error err;
     error_clear(&err);
     call->store = store;
-    pawl_status status = call_read(call, &input, &err);
+    call->wait_ms = 0;
+    pawl_status status = call->values == NULL ? call_read(call, &input, &err) : PAWL_OK;
     if (status == PAWL_OK && store == NULL && call->route->pool != POOL_LOOP) {
         err = *opened;
         if (err.status == PAWL_OK)
@@ -118,4 +120,13 @@ void exchange_run(struct exchange *exchange, struct store *store, const pawl_err
         status = buf_status(&call->out, "http", &err);
     if (status != PAWL_OK)
         exchange_failure(exchange, &err);
+}
+
+void exchange_again(struct exchange *exchange) {
+    struct call *call = &exchange->call;
+    exchange->began_us = clock_boot_us(); /* waiting is not working */
+    buf_reset(&call->out);
+    json_writer_init(&call->json, &call->out);
+    call->rows = 0;
+    call->tries++;
 }

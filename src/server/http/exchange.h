@@ -28,6 +28,15 @@ struct links {
 
 enum exchange_state { EXCHANGE_NEW, EXCHANGE_BODY, EXCHANGE_WORKING, EXCHANGE_ANSWER, EXCHANGE_ANSWERED };
 
+/* Of a claim that waits for work; claim_waits.c. */
+struct exchange_wait {
+    struct exchange *next;
+    int64_t until_ms, tried_ms;
+    bool kept, trying;
+    bool due;  /* there may be something for it */
+    bool gone; /* its client */
+};
+
 struct exchange {
     struct pool_task pool_task; /* first, so that a pool_task is its exchange */
     struct server *server;
@@ -47,6 +56,7 @@ struct exchange {
     const char *retry_after;
     const char *allow;
     int64_t began_us;
+    struct exchange_wait wait;
 };
 
 /* exchange.c: the answer as a problem (RFC 9457). */
@@ -55,6 +65,10 @@ void exchange_problem(struct exchange *exchange, int status, const char *detail)
 void exchange_failure(struct exchange *exchange, const pawl_error *err);
 /* Reads the values and runs the handler; the response is in exchange->call. */
 void exchange_run(struct exchange *exchange, struct store *store, const pawl_error *opened);
+/* Forgets the answer, so that the handler can run again. */
+void exchange_again(struct exchange *exchange);
+/* http.c: what runs in no thread any more is answered. */
+void http_answer(struct exchange *exchange);
 /* The same in a thread of a pool: the loop gets it back. */
 void exchange_work(struct pool_task *pool_task, struct store *store, const pawl_error *err);
 

@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/time/clock.h"
+#include "server/claim_waits.h"
 #include "server/http/assets.h"
 #include "server/http/exchange.h"
 #include "server/http/framing.h"
@@ -321,6 +322,11 @@ static enum MHD_Result handle(void *self, struct MHD_Connection *connection, con
 /* A request whose handler has ended. */
 static void http_done(struct pool_task *pool_task) {
     struct exchange *exchange = (struct exchange *)pool_task;
+    if (!claim_waits_keep(exchange->server->claim_waits, exchange))
+        http_answer(exchange);
+}
+
+void http_answer(struct exchange *exchange) {
     exchange->state = EXCHANGE_ANSWER;
     keys_finish(exchange->server->keys, exchange);
     MHD_resume_connection(exchange->connection);
