@@ -1,19 +1,17 @@
 /* NATS JetStream: CloudEvents in headers, the broker's own deduplication by Nats-Msg-Id. */
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 
 #include "base/error.h"
 #include "base/json/json.h"
 #include "base/str.h"
-#include "base/thread.h"
+#include "base/time/clock.h"
 #include "transport/address.h"
 #include "transport/modules/nats.h"
 
-enum { PORT_DEFAULT = 4222, CLOSE_MS = 2000, ANSWER_BYTES = 1024 };
+enum { PORT_DEFAULT = 4222, ANSWER_BYTES = 1024 };
 
 pawl_status nats_failed(natsStatus code, const char *what, pawl_error *err) {
     bool wrong = code == NATS_CONNECTION_AUTH_FAILED || code == NATS_NOT_PERMITTED ||
@@ -32,9 +30,7 @@ static void judge(natsMsg *msg, struct transport_result *result) {
     int len = natsMsg_GetDataLength(msg);
     char text[ANSWER_BYTES]; /* the name of the stream alone may have 255 */
     snprintf(text, sizeof(text), "%.*s", len, data != NULL ? data : "");
-    if (natsMsg_IsNoResponders(msg))
-        transport_result_set(result, FATE_REFUSED, "no stream takes this subject");
-    else if (strstr(text, "\"error\":") != NULL) /* a stream may have that name */
+    if (strstr(text, "\"error\":") != NULL) /* a stream may have that name */
         transport_result_set(result, strstr(text, "exceeds maximum") != NULL ? FATE_REJECTED : FATE_REFUSED,
                              "the broker says: %.200s", text);
     else if (strstr(text, "\"seq\":") != NULL)
@@ -43,71 +39,15 @@ static void judge(natsMsg *msg, struct transport_result *result) {
         transport_result_set(result, FATE_REFUSED, "the broker's answer is not understood: %.150s", text);
 }
 
-static void on_answer(natsConnection *connection, natsSubscription *subscription, natsMsg *msg, void *self) {
-    struct transport *session = self;
-    unsigned long long call = 0;
-    size_t number = 0;
-    size_t prefix = strlen(session->inbox) + 1;
-    const char *subject = natsMsg_GetSubject(msg);
-    (void)connection;
-    (void)subscription;
-    pthread_mutex_lock(&session->lock);
-    if (strlen(subject) > prefix && sscanf(subject + prefix, "%llu.%zu", &call, &number) == 2 &&
-        call == session->call && number < session->result_count &&
-        session->results[number].fate == FATE_UNAVAILABLE) {
-        judge(msg, &session->results[number]);
-        if (--session->open == 0)
-            pthread_cond_signal(&session->changed);
-    }
-    pthread_mutex_unlock(&session->lock);
-    natsMsg_Destroy(msg);
-}
-
-static void on_answers_over(void *self) {
-    struct transport *session = self;
-    pthread_mutex_lock(&session->lock);
-    session->acks_over = true;
-    pthread_cond_signal(&session->changed);
-    pthread_mutex_unlock(&session->lock);
-}
-
-static struct timespec deadline_of(int64_t ms) {
-    struct timespec when;
-    clock_gettime(CLOCK_MONOTONIC, &when);
-    when.tv_sec += ms / 1000;
-    when.tv_nsec += ms % 1000 * 1000000;
-    if (when.tv_nsec >= 1000000000) {
-        when.tv_sec++;
-        when.tv_nsec -= 1000000000;
-    }
-    return when;
-}
-
-/* The library's thread may be in our callback; wait until it has left before freeing the memory. */
-static void acks_end(struct transport *session) {
-    if (session->acks == NULL)
-        return;
-    natsSubscription_Unsubscribe(session->acks);
-    struct timespec until = deadline_of(CLOSE_MS);
-    pthread_mutex_lock(&session->lock);
-    session->result_count = 0;
-    while (!session->acks_over && pthread_cond_timedwait(&session->changed, &session->lock, &until) == 0)
-        ;
-    pthread_mutex_unlock(&session->lock);
-    natsSubscription_Destroy(session->acks);
-}
-
 static void nats_session_close(struct transport *session) {
     if (session == NULL)
         return;
     natsMsg_Destroy(session->last);
     natsSubscription_Destroy(session->pull);
-    acks_end(session);
+    natsSubscription_Destroy(session->acks);
     jsCtx_Destroy(session->js);
     natsConnection_Destroy(session->connection);
     arena_free(session->arena);
-    pthread_mutex_destroy(&session->lock);
-    pthread_cond_destroy(&session->changed);
     free(session);
 }
 
@@ -164,9 +104,7 @@ static pawl_status connect_to(struct transport *session, const struct transport_
         snprintf(session->inbox, sizeof(session->inbox), "%s", inbox);
         char all[NATS_SUBJECT_BYTES + 8];
         snprintf(all, sizeof(all), "%s.>", session->inbox);
-        code = natsConnection_Subscribe(&session->acks, session->connection, all, on_answer, session);
-        if (code == NATS_OK)
-            code = natsSubscription_SetOnCompleteCB(session->acks, on_answers_over, session);
+        code = natsConnection_SubscribeSync(&session->acks, session->connection, all);
     }
     natsInbox_Destroy(inbox);
     return code == NATS_OK ? PAWL_OK : nats_failed(code, "no JetStream", err);
@@ -178,8 +116,6 @@ static pawl_status nats_session_open(const struct transport_config *config, stru
     if (session == NULL)
         return error_set(err, PAWL_NO_MEMORY, "nats", "out of memory");
     session->confirm_ms = config->confirm_ms;
-    pthread_mutex_init(&session->lock, NULL);
-    thread_cond_init(&session->changed);
     session->arena = arena_create(0);
     struct address address;
     pawl_status status = session->arena == NULL ? error_set(err, PAWL_NO_MEMORY, "nats", "out of memory")
@@ -209,75 +145,109 @@ static natsStatus set_headers(struct arena *arena, natsMsg *msg, const struct ev
     return code;
 }
 
-static natsStatus send_one(struct transport *session, struct arena *arena,
+/* One call of publish. The library frees messages in a thread of its own, which must not be woken for each:
+ * those that were sent, and the answers to them, are kept and freed together. */
+struct flight {
+    struct arena *arena;
+    struct transport_result *results;
+    size_t count, open;
+    natsMsg **spent;
+    size_t spent_count;
+};
+
+static void keep_spent(struct flight *flight, natsMsg *msg) {
+    if (flight->spent_count < 2 * flight->count)
+        flight->spent[flight->spent_count++] = msg;
+    else
+        natsMsg_Destroy(msg);
+}
+
+static natsStatus send_one(struct transport *session, struct flight *flight,
                            const struct transport_message *message, size_t number) {
     char reply[NATS_SUBJECT_BYTES + 48];
     snprintf(reply, sizeof(reply), "%s.%llu.%zu", session->inbox, (unsigned long long)session->call, number);
     natsMsg *msg = NULL;
-    const char *subject = arena_copy(arena, message->destination.ptr, message->destination.len);
+    const char *subject = arena_copy(flight->arena, message->destination.ptr, message->destination.len);
     if (subject == NULL)
         return NATS_NO_MEMORY;
     natsStatus code =
         natsMsg_Create(&msg, subject, reply, message->event.data.ptr, (int)message->event.data.len);
     if (code == NATS_OK)
-        code = set_headers(arena, msg, &message->event);
+        code = set_headers(flight->arena, msg, &message->event);
     if (code == NATS_OK)
         code = natsConnection_PublishMsg(session->connection, msg);
-    natsMsg_Destroy(msg);
+    if (msg != NULL)
+        keep_spent(flight, msg);
     return code;
 }
 
-/* The results are not written after this. */
-static pawl_status await_answers(struct transport *session, pawl_error *err) {
-    struct timespec until = deadline_of(session->confirm_ms);
-    int code = 0;
-    pthread_mutex_lock(&session->lock);
-    while (session->open > 0 && code == 0 && !session->acks_over)
-        code = pthread_cond_timedwait(&session->changed, &session->lock, &until);
-    bool all = session->open == 0;
-    session->result_count = 0;
-    pthread_mutex_unlock(&session->lock);
-    return all ? PAWL_OK : error_set(err, PAWL_UNAVAILABLE, "nats", "the broker did not confirm");
+static pawl_status send_all(struct transport *session, struct flight *flight,
+                            const struct transport_message *messages, pawl_error *err) {
+    for (size_t i = 0; i < flight->count; i++) {
+        natsStatus code = send_one(session, flight, &messages[i], i);
+        flight->open += code == NATS_OK;
+        if (code == NATS_MAX_PAYLOAD)
+            transport_result_set(&flight->results[i], FATE_REJECTED,
+                                 "the message is larger than the broker's limit of %lld bytes",
+                                 (long long)natsConnection_GetMaxPayload(session->connection));
+        else if (code == NATS_INVALID_SUBJECT || code == NATS_INVALID_ARG)
+            transport_result_set(&flight->results[i], FATE_REJECTED, "the destination is not a subject");
+        else if (code != NATS_OK)
+            return nats_failed(code, "cannot publish", err);
+    }
+    return PAWL_OK;
+}
+
+static void take_answer(const struct transport *session, struct flight *flight, natsMsg *msg) {
+    unsigned long long call = 0;
+    size_t number = 0, prefix = strlen(session->inbox) + 1;
+    const char *subject = natsMsg_GetSubject(msg);
+    if (strlen(subject) > prefix && sscanf(subject + prefix, "%llu.%zu", &call, &number) == 2 &&
+        call == session->call && number < flight->count && flight->results[number].fate == FATE_UNAVAILABLE) {
+        judge(msg, &flight->results[number]);
+        flight->open--;
+    }
+    keep_spent(flight, msg);
+}
+
+/* The library does not say for which message there are no responders: it is those that have no answer when
+ * all others have theirs. */
+static pawl_status await_answers(struct transport *session, struct flight *flight, pawl_error *err) {
+    int64_t until_ms = clock_boot_ms() + session->confirm_ms;
+    while (flight->open > 0) {
+        natsMsg *msg = NULL;
+        int64_t left_ms = until_ms - clock_boot_ms();
+        natsStatus code = left_ms > 0 ? natsSubscription_NextMsg(&msg, session->acks, left_ms) : NATS_TIMEOUT;
+        if (code == NATS_NO_RESPONDERS)
+            flight->open--;
+        else if (code == NATS_OK)
+            take_answer(session, flight, msg);
+        else
+            return nats_failed(code, "the broker did not confirm", err);
+    }
+    for (size_t i = 0; i < flight->count; i++) {
+        if (flight->results[i].fate == FATE_UNAVAILABLE)
+            transport_result_set(&flight->results[i], FATE_REFUSED, "no stream takes this subject");
+    }
+    return PAWL_OK;
 }
 
 static pawl_status nats_session_publish(struct transport *session, const struct transport_message *messages,
                                         size_t count, struct transport_result *results, pawl_error *err) {
     transport_results_unknown(results, count, "the broker did not confirm it");
-    struct arena *arena = arena_create(0);
-    if (arena == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "nats", "out of memory");
-    pthread_mutex_lock(&session->lock);
+    struct flight flight = {.arena = arena_create(0), .results = results, .count = count};
+    flight.spent = flight.arena != NULL ? arena_array(flight.arena, 2 * count, sizeof(natsMsg *)) : NULL;
+    pawl_status status = flight.spent != NULL ? PAWL_OK
+                                              : error_set(err, PAWL_NO_MEMORY, "nats", "out of memory");
     session->call++;
-    session->results = results;
-    session->result_count = count;
-    session->open = count;
-    pthread_mutex_unlock(&session->lock);
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; i < count && status == PAWL_OK; i++) {
-        natsStatus code = send_one(session, arena, &messages[i], i);
-        if (code == NATS_OK)
-            continue;
-        pthread_mutex_lock(&session->lock);
-        session->open--;
-        if (code == NATS_MAX_PAYLOAD)
-            transport_result_set(&results[i], FATE_REJECTED,
-                                 "the message is larger than the broker's limit of %lld bytes",
-                                 (long long)natsConnection_GetMaxPayload(session->connection));
-        else if (code == NATS_INVALID_SUBJECT || code == NATS_INVALID_ARG)
-            transport_result_set(&results[i], FATE_REJECTED, "the destination is not a subject");
-        else
-            status = nats_failed(code, "cannot publish", err);
-        pthread_mutex_unlock(&session->lock);
-    }
-    pawl_error late = {0};
-    pawl_status answered = status == PAWL_OK ? await_answers(session, &late) : PAWL_OK;
-    if (answered != PAWL_OK)
-        *err = late;
-    pthread_mutex_lock(&session->lock);
-    session->result_count = 0;
-    pthread_mutex_unlock(&session->lock);
-    arena_free(arena);
-    return status != PAWL_OK ? status : answered;
+    if (status == PAWL_OK)
+        status = send_all(session, &flight, messages, err);
+    if (status == PAWL_OK)
+        status = await_answers(session, &flight, err);
+    for (size_t i = 0; i < flight.spent_count; i++)
+        natsMsg_Destroy(flight.spent[i]);
+    arena_free(flight.arena);
+    return status;
 }
 
 __attribute__((visibility("default"))) const struct transport_module pawl_transport_module = {

@@ -3,7 +3,6 @@
 #define TRANSPORT_MODULES_NATS_H
 
 #include <nats/nats.h>
-#include <pthread.h>
 
 #include "transport/transport.h"
 
@@ -12,15 +11,9 @@ enum { NATS_SUBJECT_BYTES = 256 };
 struct transport {
     natsConnection *connection;
     jsCtx *js;
-    natsSubscription
-        *acks; /* the streams' acknowledgements of what was published, delivered by a thread of the library */
+    natsSubscription *acks; /* answers of the streams to what was published */
     char inbox[NATS_SUBJECT_BYTES];
-    pthread_mutex_t lock; /* of the fields up to acks_over */
-    pthread_cond_t changed;
     uint64_t call; /* answers to an earlier call are not ours */
-    struct transport_result *results;
-    size_t result_count, open;
-    bool acks_over;
     int confirm_ms;
     struct arena *arena; /* of names */
     pawl_str from;
