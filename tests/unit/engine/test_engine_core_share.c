@@ -52,10 +52,13 @@ static void answer_calls(struct share *s, bool has_messages, bool has_jobs) {
         jobs[i] =
             (struct job){.id = ++s->next_job, .token = s->next_job, .type = STR("j"), .max_attempts = 9};
     struct finish_result result = {s->answers, s->results, JOBS_MAX, {jobs, count}};
+    struct driver_grant *grant = count > 0 ? calloc(1, sizeof(*grant)) : NULL;
+    size_t at = 0;
+    while (d->held[at] != NULL)
+        at++;
+    d->held[at] = grant;
     d->finish = NULL;
-    driver_step(d, (struct engine_event){.type = EVENT_JOBS_FINISHED,
-                                         .finish = &result,
-                                         .grant = count > 0 ? malloc(1) : NULL});
+    driver_step(d, (struct engine_event){.type = EVENT_JOBS_FINISHED, .finish = &result, .grant = grant});
 }
 
 static int busy(const struct share *s, bool jobs) {
