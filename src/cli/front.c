@@ -9,8 +9,8 @@
 #include "base/uuid.h"
 #include "cli/audit.h"
 
-/* Whether a word of the help, such as NAME@VERSION, [RUN] or STREAM..., stands for the input: it begins with
- * its name, and one that may come more than once stands for the plural. */
+/* Whether a word of the help, such as NAME@VERSION, [RUN] or STREAM..., denotes the input: it begins with its
+ * name, and one that may be repeated denotes the plural. */
 static bool word_is(const char *word, size_t len, const char *name) {
     size_t at = 0;
     while (at < len && *word == '[')

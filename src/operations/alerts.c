@@ -1,4 +1,4 @@
-/* Alerts: the rules with their states, silence, tests and what happened. */
+/* Operations on alerts: rules with their states, silences, tests, history. */
 #include "operations/alerts.h"
 
 #include "base/error.h"

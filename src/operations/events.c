@@ -1,4 +1,4 @@
-/* Events: read by stream or by position. */
+/* Operations on events: reading by stream or by position. */
 #include "operations/events.h"
 
 #include <inttypes.h>

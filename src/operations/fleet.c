@@ -1,4 +1,4 @@
-/* The fleet: instances, lanes, where a stream belongs; and what this installation can talk to. */
+/* Operations on the fleet: instances, lanes, streams; and the available transports. */
 #include "operations/fleet.h"
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-/* Jobs: one of them, its steps, signals; and the limits of keys. */
+/* Operations on jobs: showing one, its steps, signals; and limits of keys. */
 #include "operations/jobs.h"
 
 #include <inttypes.h>

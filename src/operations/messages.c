@@ -1,4 +1,4 @@
-/* Messages and jobs as the inputs of an operation choose them. */
+/* Turning the inputs of an operation into filters of messages and jobs. */
 #include "operations/messages.h"
 
 struct message_filter message_filter_from(const struct request *request) {

@@ -1,4 +1,4 @@
-/* What people hold up and did, what was refused, and what holds for the whole schema. */
+/* Operations on pauses, actions, refused deliveries, settings and maintenance. */
 #include "operations/notes.h"
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-/* Perspectives and receptors on events: how they do, and what is done about them. */
+/* Operations on perspectives and receptors on events: state, pause, rebuild, register. */
 #include "operations/events.h"
 
 #include <time.h>

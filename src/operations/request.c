@@ -1,4 +1,4 @@
-/* Inputs and answers of an operation, passed on to the front that asks. */
+/* Reading the inputs of an operation from its front, and passing answers back. */
 #include "operations/request.h"
 
 #include <assert.h>

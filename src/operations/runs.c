@@ -1,5 +1,4 @@
-/* Runs: listed with how far they are, their partitions, and what can be done with them; statements by name.
- */
+/* Operations on runs: lists with progress, partitions, changes; and named statements. */
 #include "operations/runs.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* Schedules: listed, read from inputs, stored with their next run, looked ahead. */
+/* Operations on schedules: list, read from inputs, store with the next run, preview. */
 #include "base/error.h"
 #include "base/str.h"
 #include "operations/operations.h"

@@ -1,4 +1,4 @@
-/* Tasks, the agents they run for, and what was executed. */
+/* Operations on tasks, agents and executions. */
 #include "operations/tasks.h"
 
 #include "base/error.h"
