@@ -11,7 +11,8 @@ Layout: SQL_DIR/{postgres,sqlite}/{queries,functions,invariants,doctor}/NOUN.sql
 Rules:  every file starts with `-- NOUN: one sentence`; a name is used once per dialect and kind, and every statement has one;
         schema, migrations and invariants have the same names in both dialects; the numbers of migrations have no gaps.
 The files are the list: nothing else names them.
-Lists:  {{message}} becomes the columns of that name in SQL_DIR/DIALECT/columns.sql, {{m.message}} those of the alias m.
+Lists:  SQL_DIR/DIALECT/columns.sql has lists of columns. {{message}} becomes the names of the list message, {{m.message}} those of
+        the alias m, {{columns message}} the columns as a table defines them, {{types message}} names and types.
 Words:  :CLAIM_ACTIVE becomes the number of that enumerator of an enum in HEADERS, followed by its name as a comment, for
         reading a function in a database; tables have the bare number. The compiler checks the numbers.
 Path:   every function gets `SET search_path = pg_catalog, pg_temp`, so that no name of a caller's own runs with the owner's
@@ -34,7 +35,9 @@ NAME = re.compile(r"[a-z][a-z0-9_]*")
 SOURCE = pathlib.Path(__file__).resolve().parent.parent / "src"
 HEADERS = ("domain/alert.h", "domain/event_pattern.h", "store/events.h", "store/jobs.h", "store/relay.h", "store/runs.h",
            "store/tasks.h", "store/types.h", "store/view.h")
-LIST = re.compile(r"\{\{(\w+\.)?(\w+)\}\}")
+LIST = re.compile(r"\{\{(\w+\.|columns |types )?(\w+)\}\}")
+BIG = {"postgres": (), "sqlite": ("headers", "payload")}  # the last columns of a table
+CONSTRAINT = re.compile(r' (?:COLLATE "C"|NOT NULL)')
 WORD = re.compile(r"(?<![:\w]):([A-Z][A-Z0-9_]+)\b")
 FUNCTION = re.compile(r"^(CREATE OR REPLACE FUNCTION .*?\n)(LANGUAGE )", re.M | re.S)
 UNPINNED = "-- search_path: the caller's\n"
@@ -71,20 +74,25 @@ def worded(where, text, known, problems):
 
 
 def columns(root, dialect, problems):
-    """{name: [column]} of the lists that the statements of a dialect share."""
+    """{name: [column as a table defines it]} of the lists that the files of a dialect share."""
     path = root / dialect / "columns.sql"
     where = f"{dialect}/columns.sql"
     parts = sections(where, path.read_text(encoding="utf-8"), problems) if path.exists() else []
-    return {name: statement(text).split() for name, text in parts}
+    return {name: [column.strip() for column in statement(text).split(",")] for name, text in parts}
 
 
 def listed(where, text, lists, problems):
     """The text with the columns in the place of the names of lists."""
     def columns_of(match):
-        if match.group(2) not in lists:
-            problems.append(f"{where}: columns.sql has no list {match.group(2)}")
+        form, name = match.groups()
+        if name not in lists:
+            problems.append(f"{where}: columns.sql has no list {name}")
             return match.group(0)
-        return " ".join((match.group(1) or "") + column for column in lists[match.group(2)])
+        if form == "columns ":
+            return ",\n    ".join(sorted(lists[name], key=lambda column: column.split()[0] in BIG[where.split("/", 1)[0]]))
+        if form == "types ":
+            return ", ".join(CONSTRAINT.sub("", column) for column in lists[name])
+        return ", ".join((form or "") + column.split()[0] for column in lists[name])
     return LIST.sub(columns_of, text)
 
 

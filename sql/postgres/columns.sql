@@ -1,7 +1,27 @@
--- columns: lists of columns that statements share, as {{message}}, or {{m.message}} of the alias m.
+-- columns: lists of columns that tables and statements share.
 
 -- name: message
-kind, lane, partition, id, stream, topic, type, payload, headers, correlation_id, causation_id, traceparent, consumer, put_ms
+kind smallint NOT NULL,
+lane integer NOT NULL,
+partition integer NOT NULL,
+id uuid NOT NULL,
+stream text COLLATE "C",
+topic text COLLATE "C",
+type text COLLATE "C" NOT NULL,
+payload json NOT NULL,
+headers json,
+correlation_id uuid,
+causation_id uuid,
+traceparent text COLLATE "C",
+consumer text COLLATE "C",
+put_ms bigint NOT NULL
 
 -- name: event
-id, type, payload, metadata, correlation_id, causation_id, traceparent, appended_ms
+id uuid NOT NULL,
+type text COLLATE "C" NOT NULL,
+payload json NOT NULL,
+metadata json,
+correlation_id uuid,
+causation_id uuid,
+traceparent text COLLATE "C",
+appended_ms bigint NOT NULL

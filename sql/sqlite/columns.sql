@@ -1,7 +1,26 @@
--- columns: lists of columns that statements share, as {{message}}, or {{m.message}} of the alias m.
+-- columns: lists of columns that tables and statements share. In tables headers and payload come last, so that reading the
+-- other columns does not touch the overflow pages of a big payload.
 
 -- name: message
-partition, id, stream, topic, type, payload, headers, correlation_id, causation_id, traceparent, consumer, put_ms
+partition INTEGER NOT NULL,
+id BLOB NOT NULL,
+stream TEXT,
+topic TEXT,
+type TEXT NOT NULL,
+payload TEXT NOT NULL,
+headers TEXT,
+correlation_id BLOB,
+causation_id BLOB,
+traceparent TEXT,
+consumer TEXT,
+put_ms INTEGER NOT NULL
 
 -- name: event
-id, type, payload, metadata, correlation_id, causation_id, traceparent, appended_ms
+id BLOB NOT NULL,
+type TEXT NOT NULL,
+payload TEXT NOT NULL,
+metadata TEXT,
+correlation_id BLOB,
+causation_id BLOB,
+traceparent TEXT,
+appended_ms INTEGER NOT NULL

@@ -461,8 +461,7 @@ $$;
 -- returns: rows by stream in the order of the call, then version
 -- tables: event, mapping, skip (read)
 CREATE OR REPLACE FUNCTION pawl.apply_rows(p_key text, p_streams text[], p_froms bigint[], p_throughs bigint[], p_replays bigint[]) RETURNS TABLE (
-    n integer, stream text, version bigint, id uuid, type text, payload json, metadata json, correlation_id uuid,
-    causation_id uuid, traceparent text, appended_ms bigint, replay boolean)
+    n integer, stream text, version bigint, {{types event}}, replay boolean)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 100
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_material = off
 SET plan_cache_mode = force_generic_plan SET jit = off AS $$

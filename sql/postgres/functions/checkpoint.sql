@@ -130,8 +130,7 @@ $$;
 -- tables: those of apply_begin and apply_rows
 -- locks: the checkpoint
 CREATE OR REPLACE FUNCTION pawl.checkpoint_events(p_stream text, p_key text, p_token bigint, p_limit integer) RETURNS TABLE (
-    stream text, version bigint, "position" bigint, id uuid, type text, payload json, metadata json, correlation_id uuid,
-    causation_id uuid, traceparent text, appended_ms bigint, replay boolean, through_version bigint, head bigint)
+    stream text, version bigint, "position" bigint, {{types event}}, replay boolean, through_version bigint, head bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 #variable_conflict use_column
 DECLARE

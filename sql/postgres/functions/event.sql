@@ -149,8 +149,7 @@ $$;
 -- returns: rows
 -- tables: position, event (read)
 CREATE OR REPLACE FUNCTION pawl.events_all(p_from bigint, p_backward boolean, p_as_of_ms bigint, p_limit integer) RETURNS TABLE (
-    stream text, version bigint, "position" bigint, id uuid, type text, payload json, metadata json, correlation_id uuid,
-    causation_id uuid, traceparent text, appended_ms bigint)
+    stream text, version bigint, "position" bigint, {{types event}})
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
@@ -294,8 +293,7 @@ $$;
 -- tables: event (read)
 CREATE OR REPLACE FUNCTION pawl.events_read(
     p_stream text, p_from bigint, p_backward boolean, p_as_of_ms bigint, p_as_of_event uuid, p_limit integer) RETURNS TABLE (
-    stream text, version bigint, "position" bigint, id uuid, type text, payload json, metadata json, correlation_id uuid,
-    causation_id uuid, traceparent text, appended_ms bigint)
+    stream text, version bigint, "position" bigint, {{types event}})
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column

@@ -292,12 +292,11 @@ BEGIN
         PERFORM pawl.put_check(ARRAY[p_id], ARRAY[p_stream], ARRAY[p_topic], ARRAY[p_type], ARRAY[p_payload], ARRAY[p_headers]);
     END IF;
     INSERT INTO pawl.tally (kind, put) VALUES (1, 1);
-    INSERT INTO pawl.message AS m (seq, kind, lane, partition, id, stream, topic, type, payload, headers, correlation_id,
-                                   causation_id, traceparent, put_ms)
+    INSERT INTO pawl.message AS m (seq, {{message}})
     VALUES (nextval('pawl.message_seq'), 1,
             pawl.partition_here(coalesce(p_stream, p_id::text)) % pawl.lane_count(),
             pawl.partition_here(coalesce(p_stream, p_id::text)),
-            p_id, p_stream, p_topic, p_type, p_payload, p_headers, p_correlation_id, p_causation_id, p_traceparent,
+            p_id, p_stream, p_topic, p_type, p_payload, p_headers, p_correlation_id, p_causation_id, p_traceparent, NULL,
             CASE WHEN pawl.clock_is_stopped() THEN pawl.now_ms()
                  ELSE (extract(epoch FROM clock_timestamp()) * 1000)::bigint END)
     RETURNING CASE WHEN pg_sequence_last_value('pawl.wait_seq') > m.put_ms THEN m.lane END

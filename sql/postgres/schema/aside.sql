@@ -2,20 +2,7 @@
 
 CREATE TABLE pawl.aside (
     seq bigint NOT NULL,
-    kind smallint NOT NULL,
-    lane integer NOT NULL,
-    partition integer NOT NULL,
-    id uuid NOT NULL,
-    stream text COLLATE "C",
-    topic text COLLATE "C",
-    type text COLLATE "C" NOT NULL,
-    payload json NOT NULL,
-    headers json,
-    correlation_id uuid,
-    causation_id uuid,
-    traceparent text COLLATE "C",
-    consumer text COLLATE "C",
-    put_ms bigint NOT NULL,
+    {{columns message}},
     attempts integer NOT NULL DEFAULT 0,
     deaths integer NOT NULL DEFAULT 0,
     losses smallint NOT NULL DEFAULT 0, -- workers that went with it, uncharged; 2: it runs alone

@@ -15,14 +15,7 @@ CREATE TABLE pawl.stream (
 CREATE TABLE pawl.event (
     stream text COLLATE "C" NOT NULL,
     version bigint NOT NULL,
-    id uuid NOT NULL,
-    type text COLLATE "C" NOT NULL,
-    payload json NOT NULL,
-    metadata json,
-    correlation_id uuid,
-    causation_id uuid,
-    traceparent text COLLATE "C",
-    appended_ms bigint NOT NULL,
+    {{columns event}},
     PRIMARY KEY (stream, version),
     CONSTRAINT event_id_is_new UNIQUE (id),
     CONSTRAINT event_type_1_to_200_bytes CHECK (octet_length(type) BETWEEN 1 AND 200),
@@ -86,13 +79,6 @@ CREATE TABLE pawl.snapshot (
 CREATE TYPE pawl.event_row AS (
     stream text,
     version bigint,
-    id uuid,
-    type text,
-    payload json,
-    metadata json,
-    correlation_id uuid,
-    causation_id uuid,
-    traceparent text,
-    appended_ms bigint,
+    {{types event}},
     replay boolean
 );

@@ -11,19 +11,8 @@ CREATE TABLE pawl_aside (
     reason         INTEGER NOT NULL CHECK (reason BETWEEN :ASIDE_FAILED AND :ASIDE_REDRIVEN),
     scheduled_ms   INTEGER NOT NULL,
     out_of_order   INTEGER NOT NULL,
-    id             BLOB NOT NULL,
-    partition      INTEGER NOT NULL,
-    put_ms         INTEGER NOT NULL,
-    stream         TEXT,
-    topic          TEXT,
-    type           TEXT NOT NULL,
-    consumer       TEXT,
-    correlation_id BLOB,
-    causation_id   BLOB,
-    traceparent    TEXT,
     error          TEXT,
-    headers        TEXT,
-    payload        TEXT NOT NULL,
+    {{columns message}},
     PRIMARY KEY (kind, seq)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX pawl_aside_key ON pawl_aside (kind, key, seq);

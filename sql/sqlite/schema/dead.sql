@@ -10,20 +10,9 @@ CREATE TABLE pawl_dead (
     reason         INTEGER NOT NULL CHECK (reason BETWEEN :DEAD_ATTEMPTS AND :DEAD_CANCELLED),
     died_ms        INTEGER NOT NULL,
     out_of_order   INTEGER NOT NULL,
-    id             BLOB NOT NULL,
-    partition      INTEGER NOT NULL,
-    put_ms         INTEGER NOT NULL,
-    stream         TEXT,
-    topic          TEXT,
-    type           TEXT NOT NULL,
-    consumer       TEXT,
-    correlation_id BLOB,
-    causation_id   BLOB,
-    traceparent    TEXT,
     fingerprint    TEXT, -- NULL: parked
     error          TEXT,
-    headers        TEXT,
-    payload        TEXT NOT NULL,
+    {{columns message}},
     PRIMARY KEY (kind, seq)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX pawl_dead_key ON pawl_dead (kind, key, seq);

@@ -12,14 +12,7 @@ CREATE TABLE pawl_event (
     position       INTEGER PRIMARY KEY,
     stream         TEXT NOT NULL,
     version        INTEGER NOT NULL,
-    id             BLOB NOT NULL,
-    type           TEXT NOT NULL,
-    payload        TEXT NOT NULL,
-    metadata       TEXT,
-    correlation_id BLOB,
-    causation_id   BLOB,
-    traceparent    TEXT,
-    appended_ms    INTEGER NOT NULL
+    {{columns event}}
 ) STRICT;
 CREATE UNIQUE INDEX pawl_event_version ON pawl_event (stream, version);
 CREATE UNIQUE INDEX pawl_event_id ON pawl_event (id);

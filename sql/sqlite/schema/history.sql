@@ -8,19 +8,8 @@ CREATE TABLE pawl_history (
     attempts       INTEGER NOT NULL,
     deaths         INTEGER NOT NULL,
     out_of_order   INTEGER NOT NULL,
-    id             BLOB NOT NULL,
-    partition      INTEGER NOT NULL,
-    put_ms         INTEGER NOT NULL,
-    stream         TEXT,
-    topic          TEXT,
-    type           TEXT NOT NULL,
-    consumer       TEXT,
-    correlation_id BLOB,
-    causation_id   BLOB,
-    traceparent    TEXT,
     error          TEXT,
-    headers        TEXT,
-    payload        TEXT NOT NULL,
+    {{columns message}},
     PRIMARY KEY (kind, seq)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX pawl_history_ended ON pawl_history (ended_ms);

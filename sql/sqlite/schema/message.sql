@@ -1,23 +1,11 @@
 -- message: messages that are ready or claimed, deduplication, refused deliveries, pauses.
--- Times are milliseconds of the store's clock, uuids are blobs of 16 bytes. Columns that are read without the payload
--- come before it, so that a big payload's overflow pages are not touched.
+-- Times are milliseconds of the store's clock, uuids are blobs of 16 bytes.
 
 CREATE TABLE pawl_message (
     kind           INTEGER NOT NULL,
     lane           INTEGER NOT NULL,
     seq            INTEGER NOT NULL,
-    id             BLOB NOT NULL,
-    partition      INTEGER NOT NULL,
-    put_ms         INTEGER NOT NULL,
-    stream         TEXT,
-    topic          TEXT,
-    type           TEXT NOT NULL,
-    consumer       TEXT,
-    correlation_id BLOB,
-    causation_id   BLOB,
-    traceparent    TEXT,
-    headers        TEXT,
-    payload        TEXT NOT NULL,
+    {{columns message}},
     PRIMARY KEY (kind, lane, seq)
 ) STRICT, WITHOUT ROWID;
 
