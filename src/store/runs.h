@@ -6,7 +6,7 @@
 
 /* Set by the store on the jobs of a run (pages, consolidation), so that their end also affects the run;
  * enqueue refuses it. */
-#define JOB_RUN 4
+enum { JOB_RUN = 4 };
 
 enum run_state {
     RUN_IS_RUNNING = 1,

@@ -165,7 +165,7 @@ BEGIN
                                      AS u(stream, version, head, error, failed, n) ORDER BY u.n LOOP
             more := v_row.error IS NULL AND v_row.version < v_row.head;
             outcome := pawl.checkpoint_end(v_row.stream, p_key, v_row.version, p_token,
-                                           CASE WHEN v_row.error IS NOT NULL THEN 3 WHEN more THEN 0 ELSE 2 END::smallint,
+                                           CASE WHEN v_row.error IS NOT NULL THEN :CHECKPOINT_FAILED WHEN more THEN :CHECKPOINT_PENDING ELSE :CHECKPOINT_COMPLETED END::smallint,
                                            v_row.error, v_row.failed, 0, v_now);
             RETURN NEXT;
         END LOOP;
@@ -184,7 +184,7 @@ BEGIN
     UPDATE pawl.checkpoint c
        SET version = u.version, token = p_token, updated_ms = v_now, stopped = false, error = NULL, fingerprint = NULL, failed_version = 0,
            instance = NULL, lease_until_ms = 0,
-           status = CASE WHEN u.version < u.head THEN 0 ELSE 2 END,
+           status = CASE WHEN u.version < u.head THEN :CHECKPOINT_PENDING ELSE :CHECKPOINT_COMPLETED END,
            due_ms = CASE WHEN u.version < u.head THEN v_now END,
            attempts = CASE WHEN u.version < u.head THEN c.attempts ELSE 0 END
       FROM unnest(p_streams, p_versions, p_heads) AS u(stream, version, head)
@@ -399,12 +399,12 @@ BEGIN
         outcome := 0;
         more := false;
         IF v_row.error IS NOT NULL THEN
-            outcome := pawl.checkpoint_end(v_row.stream, p_key, v_row.version, p_token, 3::smallint, v_row.error, v_row.failed, 0, v_now);
+            outcome := pawl.checkpoint_end(v_row.stream, p_key, v_row.version, p_token, :CHECKPOINT_FAILED::smallint, v_row.error, v_row.failed, 0, v_now);
         ELSIF v_row.version < v_row.head THEN
             more := true;
-            PERFORM pawl.checkpoint_end(v_row.stream, p_key, v_row.version, p_token, 1::smallint, NULL, 0, 0, v_now);
+            PERFORM pawl.checkpoint_end(v_row.stream, p_key, v_row.version, p_token, :CHECKPOINT_PROCESSING::smallint, NULL, 0, 0, v_now);
         ELSE
-            PERFORM pawl.checkpoint_end(v_row.stream, p_key, v_row.version, p_token, 2::smallint, NULL, 0, 0, v_now);
+            PERFORM pawl.checkpoint_end(v_row.stream, p_key, v_row.version, p_token, :CHECKPOINT_COMPLETED::smallint, NULL, 0, 0, v_now);
         END IF;
         RETURN NEXT;
     END LOOP;
@@ -443,7 +443,7 @@ BEGIN
     WITH moved AS (
         UPDATE pawl.checkpoint c
            SET version = u.version, updated_ms = p_now, stopped = false, error = NULL, fingerprint = NULL, failed_version = 0,
-               status = CASE WHEN u.version < s.version THEN 1 ELSE 2 END,
+               status = CASE WHEN u.version < s.version THEN :CHECKPOINT_PROCESSING ELSE :CHECKPOINT_COMPLETED END,
                due_ms = CASE WHEN u.version < s.version THEN c.lease_until_ms END,
                instance = CASE WHEN u.version < s.version THEN c.instance END,
                lease_until_ms = CASE WHEN u.version < s.version THEN c.lease_until_ms ELSE 0 END,
@@ -615,7 +615,7 @@ BEGIN
             ARRAY(SELECT u.x FROM unnest(v_errors, v_cut.held) WITH ORDINALITY AS u(x, held, n) WHERE u.held ORDER BY u.n),
             ARRAY(SELECT u.x FROM unnest(v_failed, v_cut.held) WITH ORDINALITY AS u(x, held, n) WHERE u.held ORDER BY u.n))
             WITH ORDINALITY AS e(more, outcome, n))
-    SELECT CASE WHEN NOT u.held THEN 3 WHEN u.error IS NOT NULL THEN 5 ELSE 1 END::smallint, u.version, u.events,
+    SELECT CASE WHEN NOT u.held THEN :ANSWER_STALE WHEN u.error IS NOT NULL THEN :ANSWER_INVALID ELSE :ANSWER_APPLIED END::smallint, u.version, u.events,
            coalesce(m.more, false), coalesce(m.outcome, 0::smallint), u.failed, u.error
       FROM (SELECT x.*, pg_catalog.sum(CASE WHEN x.held THEN 1 ELSE 0 END) OVER (ORDER BY x.n) AS place
               FROM unnest(v_cut.held, v_versions, v_counts, v_failed, v_errors) WITH ORDINALITY

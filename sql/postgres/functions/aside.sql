@@ -63,12 +63,12 @@ BEGIN
           INTO v_grant, v_behind, v_behind_keys, v_parked FROM sorted s WHERE s.seq < (SELECT k.seq FROM cut k);
         used := cardinality(v_grant) + cardinality(v_behind) + cardinality(v_parked);
         IF cardinality(v_behind) > 0 THEN
-            v_aside := pawl.message_to_aside(p_lane.kind, p_lane.lane, v_behind, NULL, 2::smallint, p_now);
+            v_aside := pawl.message_to_aside(p_lane.kind, p_lane.lane, v_behind, NULL, :ASIDE_BEHIND::smallint, p_now);
             PERFORM pawl.hold_settle(p_lane.kind, p_lane.lane, v_behind_keys);
         END IF;
         IF cardinality(v_parked) > 0 THEN
-            PERFORM pawl.message_to_aside(p_lane.kind, p_lane.lane, v_parked, NULL, 2::smallint, p_now);
-            v_dead := pawl.aside_to_dead(p_lane.kind, v_parked, 4::smallint, NULL, p_now);
+            PERFORM pawl.message_to_aside(p_lane.kind, p_lane.lane, v_parked, NULL, :ASIDE_BEHIND::smallint, p_now);
+            v_dead := pawl.aside_to_dead(p_lane.kind, v_parked, :DEAD_PARKED::smallint, NULL, p_now);
         END IF;
         IF v_aside > 0 OR v_dead > 0 THEN
             INSERT INTO pawl.tally (kind, aside, dead) VALUES (p_lane.kind, v_aside, v_dead);
@@ -182,8 +182,8 @@ BEGIN
         IF cardinality(v_stopped) + cardinality(v_behind) > 0 THEN
             high := coalesce(v_cut - 1, v_from);
             BEGIN -- for its id, which is newer than every seq that was read
-                PERFORM pawl.message_to_aside(p_lane.kind, p_lane.lane, v_stopped, NULL, 4::smallint, pawl.until_resumed());
-                PERFORM pawl.message_to_aside(p_lane.kind, p_lane.lane, v_behind, NULL, 2::smallint, p_now);
+                PERFORM pawl.message_to_aside(p_lane.kind, p_lane.lane, v_stopped, NULL, :ASIDE_RELEASED::smallint, pawl.until_resumed());
+                PERFORM pawl.message_to_aside(p_lane.kind, p_lane.lane, v_behind, NULL, :ASIDE_BEHIND::smallint, p_now);
                 PERFORM pawl.hold_settle(p_lane.kind, p_lane.lane, v_swept_keys);
                 INSERT INTO pawl.tally (kind, aside) VALUES (p_lane.kind, cardinality(v_stopped) + cardinality(v_behind));
                 SELECT pawl.xid_widen(a.xmin) INTO xid FROM pawl.aside a
@@ -222,7 +222,7 @@ DECLARE
     v_flight bigint[];
     v_flight_keys text[];
     -- Read under the lane's lock: a resume takes it too, so nothing is kept for a pause that has just ended.
-    v_paused boolean := EXISTS (SELECT 1 FROM pawl.pause p WHERE p.scope <= 2);
+    v_paused boolean := EXISTS (SELECT 1 FROM pawl.pause p WHERE p.scope <= :PAUSE_STREAM);
     v_held record;
     v_token bigint := p_token;
 BEGIN
@@ -311,7 +311,7 @@ BEGIN
       INTO v_slots, v_alone, v_lost_left, v_any, v_other
       FROM pawl.instance i LEFT JOIN pawl.claim c ON c.instance = i.id AND c.state = :CLAIM_ACTIVE
      WHERE i.id = p_instance GROUP BY i.slots;
-    suspect_state := CASE WHEN v_slots THEN 1 ELSE 2 END;
+    suspect_state := CASE WHEN v_slots THEN :SUSPECT_GRANTED ELSE :SUSPECT_BEGUN END;
     FOR v_hold IN
         SELECT h.key FROM pawl.hold h
          CROSS JOIN LATERAL (SELECT a.seq FROM pawl.aside a

@@ -57,7 +57,7 @@ BEGIN
             INSERT INTO pawl.perspective_tally (key, applied) VALUES (p_key, v_applied);
         END IF;
     END IF;
-    IF p_status = 3 THEN
+    IF p_status = :CHECKPOINT_FAILED THEN
         SELECT p.max_attempts, p.policy INTO v_how FROM pawl.perspective p WHERE p.key = p_key;
         IF NOT FOUND THEN
             SELECT s.max_attempts, 1::smallint AS policy INTO v_how FROM pawl.settings s;
@@ -73,33 +73,33 @@ BEGIN
         IF v_stopped AND v_how.policy = :POLICY_SKIP AND v_failed > 0 THEN
             INSERT INTO pawl.skip (key, stream, version, reason, skipped_ms)
             VALUES (p_key, p_stream, v_failed, pawl.text_cut(coalesce(p_error, ''), 4096), p_now) ON CONFLICT DO NOTHING;
-            v_status := 0;
+            v_status := :CHECKPOINT_PENDING;
             v_stopped := false;
             v_due := p_now;
             v_failed := 0;
         ELSIF NOT v_stopped THEN
             v_due := p_now + CASE WHEN p_delay_ms > 0 THEN p_delay_ms ELSE pawl.retry_wait_ms(v_row.attempts + 1) END;
         END IF;
-    ELSIF p_status = 2 THEN
+    ELSIF p_status = :CHECKPOINT_COMPLETED THEN
         IF p_version < coalesce((SELECT s.version FROM pawl.stream s WHERE s.stream = p_stream), 0) THEN
-            v_status := 0; -- more has come meanwhile
+            v_status := :CHECKPOINT_PENDING; -- more has come meanwhile
             v_due := p_now;
         END IF;
-    ELSIF p_status = 1 THEN
+    ELSIF p_status = :CHECKPOINT_PROCESSING THEN
         v_due := v_row.lease_until_ms;
     ELSE
         v_due := p_now;
     END IF;
     UPDATE pawl.checkpoint c
        SET version = p_version, token = p_token, status = v_status, updated_ms = p_now, due_ms = v_due, stopped = v_stopped,
-           instance = CASE WHEN v_status = 1 THEN c.instance END,
-           lease_until_ms = CASE WHEN v_status = 1 THEN c.lease_until_ms ELSE 0 END,
-           error = CASE WHEN v_status = 3 THEN pawl.text_cut(p_error, 4096) END,
-           fingerprint = CASE WHEN v_status = 3 THEN pawl.fingerprint(p_error) END,
-           failed_version = CASE WHEN v_status = 3 THEN v_failed ELSE 0 END,
-           attempts = CASE WHEN v_status = 3 THEN c.attempts + 1 WHEN p_status IN (2, 3) THEN 0 ELSE c.attempts END
+           instance = CASE WHEN v_status = :CHECKPOINT_PROCESSING THEN c.instance END,
+           lease_until_ms = CASE WHEN v_status = :CHECKPOINT_PROCESSING THEN c.lease_until_ms ELSE 0 END,
+           error = CASE WHEN v_status = :CHECKPOINT_FAILED THEN pawl.text_cut(p_error, 4096) END,
+           fingerprint = CASE WHEN v_status = :CHECKPOINT_FAILED THEN pawl.fingerprint(p_error) END,
+           failed_version = CASE WHEN v_status = :CHECKPOINT_FAILED THEN v_failed ELSE 0 END,
+           attempts = CASE WHEN v_status = :CHECKPOINT_FAILED THEN c.attempts + 1 WHEN p_status IN (:CHECKPOINT_COMPLETED, :CHECKPOINT_FAILED) THEN 0 ELSE c.attempts END
      WHERE c.stream = p_stream AND c.perspective = p_key;
-    RETURN CASE WHEN p_status <> 3 THEN 0 WHEN v_stopped THEN 2 ELSE 1 END;
+    RETURN CASE WHEN p_status <> :CHECKPOINT_FAILED THEN :FAIL_NONE WHEN v_stopped THEN :FAIL_DEAD ELSE :FAIL_RETRY END;
 END
 $$;
 
@@ -163,14 +163,14 @@ DECLARE
 BEGIN
     SELECT c.version, c.status INTO v_row FROM pawl.checkpoint c WHERE c.stream = p_stream AND c.perspective = p_key FOR UPDATE;
     IF NOT FOUND THEN
-        RETURN 6;
+        RETURN :ANSWER_NOT_FOUND;
     END IF;
     IF EXISTS (SELECT 1 FROM pawl.skip k WHERE k.key = p_key AND k.stream = p_stream AND k.version = p_version) THEN
-        RETURN 2;
+        RETURN :ANSWER_DUPLICATE;
     END IF;
     IF p_version <= v_row.version
        OR NOT EXISTS (SELECT 1 FROM pawl.event e WHERE e.stream = p_stream AND e.version = p_version) THEN
-        RETURN 4;
+        RETURN :ANSWER_CONFLICT;
     END IF;
     INSERT INTO pawl.skip (key, stream, version, reason, skipped_ms)
     VALUES (p_key, p_stream, p_version, pawl.text_cut(p_reason, 4096), v_now);
@@ -180,7 +180,7 @@ BEGIN
                updated_ms = v_now
          WHERE c.stream = p_stream AND c.perspective = p_key;
     END IF;
-    RETURN 1;
+    RETURN :ANSWER_APPLIED;
 END
 $$;
 
@@ -254,13 +254,13 @@ BEGIN
     PERFORM pawl.refuse_range('p_limit', p_limit, 0, 1000000);
     RETURN QUERY
     SELECT c.stream, c.perspective, CASE WHEN c.error IS NOT NULL AND pawl.payloads_shown() THEN c.error END, c.fingerprint, c.version, coalesce(s.version, 0), c.token,
-           CASE WHEN c.status = :CHECKPOINT_COMPLETED AND s.version > c.version THEN 0 ELSE c.status::integer END, c.stopped, c.attempts, c.instance,
+           CASE WHEN c.status = :CHECKPOINT_COMPLETED AND s.version > c.version THEN :CHECKPOINT_PENDING ELSE c.status::integer END, c.stopped, c.attempts, c.instance,
            c.lease_until_ms, CASE WHEN c.status = :CHECKPOINT_FAILED THEN coalesce(c.due_ms, 0) ELSE 0 END, c.created_ms, c.updated_ms, c.replay_to,
            c.failed_version
       FROM pawl.checkpoint c LEFT JOIN pawl.stream s ON s.stream = c.stream
      WHERE (p_perspective IS NULL OR c.perspective = p_perspective) AND (p_stream IS NULL OR c.stream = p_stream)
-       AND (p_status <> 3 OR c.status = :CHECKPOINT_FAILED)
-       AND (p_status = -1 OR p_status = CASE WHEN c.status = :CHECKPOINT_COMPLETED AND s.version > c.version THEN 0 ELSE c.status END)
+       AND (p_status <> :CHECKPOINT_FAILED OR c.status = :CHECKPOINT_FAILED)
+       AND (p_status = -1 OR p_status = CASE WHEN c.status = :CHECKPOINT_COMPLETED AND s.version > c.version THEN :CHECKPOINT_PENDING ELSE c.status END)
        AND (p_after_stream IS NULL OR (c.stream, c.perspective) > (p_after_stream, coalesce(p_after_perspective, '')))
      ORDER BY c.stream, c.perspective LIMIT p_limit;
 END
@@ -311,7 +311,7 @@ BEGIN
          WHERE c.stream = d.stream AND c.perspective = d.key AND c.token = d.token AND c.status = :CHECKPOINT_PROCESSING AND c.instance = p_instance
            AND EXISTS (SELECT 1 FROM pawl.instance i WHERE i.id = p_instance AND i.state = :INSTANCE_ACTIVE)
         RETURNING c.stream, c.perspective, c.token)
-    SELECT array_agg(CASE WHEN r.stream IS NULL THEN 3 ELSE 1 END::smallint ORDER BY u.n) INTO v_answers
+    SELECT array_agg(CASE WHEN r.stream IS NULL THEN :ANSWER_STALE ELSE :ANSWER_APPLIED END::smallint ORDER BY u.n) INTO v_answers
       FROM unnest(p_streams, p_keys, p_tokens) WITH ORDINALITY AS u(stream, key, token, n)
       LEFT JOIN renewed r ON r.stream = u.stream AND r.perspective = u.key AND r.token = u.token;
     RETURN coalesce(v_answers, '{}');
@@ -372,7 +372,7 @@ BEGIN
                  AND (v_report.status = v_row.status
                       OR (v_report.status = :CHECKPOINT_COMPLETED AND v_row.status = :CHECKPOINT_PENDING AND v_row.head > v_row.version)) THEN 2 -- more had come: pending
             ELSE 3 END;
-        IF v_answer = 1 THEN
+        IF v_answer = :ANSWER_APPLIED THEN
             PERFORM pawl.checkpoint_end(v_report.stream, v_report.perspective, v_report.version, v_report.token, v_report.status,
                                         v_report.error, 0, coalesce(v_report.delay_ms, 0), v_now);
         END IF;

@@ -18,7 +18,7 @@ BEGIN
     INSERT INTO pawl.dead (seq, {{message}}, attempts, deaths, reason, error, fingerprint,
                            out_of_order, died_ms)
     SELECT g.seq, {{g.message}}, g.attempts, g.deaths, p_reason, g.error,
-           CASE WHEN p_reason <> 4 THEN coalesce(p_fingerprint, pawl.fingerprint(coalesce(g.error, ''))) END,
+           CASE WHEN p_reason <> :DEAD_PARKED THEN coalesce(p_fingerprint, pawl.fingerprint(coalesce(g.error, ''))) END,
            g.out_of_order, p_now
       FROM gone g;
     GET DIAGNOSTICS v_count = ROW_COUNT;
@@ -74,7 +74,7 @@ CREATE OR REPLACE FUNCTION pawl.dead_end(p_kinds smallint[], p_seqs bigint[], p_
 LANGUAGE plpgsql VOLATILE
 SET enable_seqscan = off SET jit = off AS $$
 DECLARE
-    v_answers smallint[] := array_fill(6::smallint, ARRAY[coalesce(cardinality(p_seqs), 0)]);
+    v_answers smallint[] := array_fill(:ANSWER_NOT_FOUND::smallint, ARRAY[coalesce(cardinality(p_seqs), 0)]);
     v_now bigint := pawl.now_ms();
     v_ref record;
     v_dead record;
@@ -238,17 +238,17 @@ BEGIN
     aside_delta := 0;
     dead_delta := 0;
     -- Nothing waits for a message without a stream.
-    IF p_policy = 2 OR starts_with(p_key, chr(1)) THEN
+    IF p_policy = :POLICY_SKIP OR starts_with(p_key, chr(1)) THEN
         PERFORM pawl.hold_settle(p_kind, p_lane, ARRAY[p_key]);
         RETURN;
     END IF;
     aside_delta := pawl.stream_behind(p_kind, p_lane, p_token, p_key, p_seq, false, p_now);
-    PERFORM pawl.hold_stop(p_kind, p_lane, p_key, CASE WHEN p_policy = 1 THEN 2 ELSE 3 END::smallint, p_seq);
-    IF p_policy = 3 THEN
+    PERFORM pawl.hold_stop(p_kind, p_lane, p_key, CASE WHEN p_policy = :POLICY_BLOCK THEN :HOLD_BLOCKED ELSE :HOLD_PARKED END::smallint, p_seq);
+    IF p_policy = :POLICY_PARK THEN
         v_parked := ARRAY(SELECT a.seq FROM pawl.aside a
                            WHERE a.kind = p_kind AND a.key = p_key AND a.seq > p_seq ORDER BY a.seq);
         IF cardinality(v_parked) > 0 THEN
-            dead_delta := pawl.aside_to_dead(p_kind, v_parked, 4::smallint, NULL, p_now);
+            dead_delta := pawl.aside_to_dead(p_kind, v_parked, :DEAD_PARKED::smallint, NULL, p_now);
             aside_delta := aside_delta - dead_delta;
         END IF;
     END IF;

@@ -48,7 +48,7 @@ BEGIN
       FROM pawl.events_append(stream, expected_version, v_new.ids, v_new.types, v_new.payloads, v_new.metadata,
                               v_new.correlation_ids, v_new.causation_ids, v_new.traceparents, v_new.publish, v_new.topics,
                               v_new.given) a;
-    IF v_result.answer = 4 THEN
+    IF v_result.answer = :ANSWER_CONFLICT THEN
         RAISE EXCEPTION USING ERRCODE = 'PW003',
             MESSAGE = CASE WHEN v_result.id_known THEN format(
                 'an id of the call is known with other content, in another stream, or without the others of the call; nothing was appended to %s', stream)
@@ -57,7 +57,7 @@ BEGIN
     END IF;
     version := v_result.version;
     first_version := v_result.first_version;
-    repeated := v_result.answer = 2;
+    repeated := v_result.answer = :ANSWER_DUPLICATE;
 END
 $$;
 
@@ -81,10 +81,10 @@ BEGIN
       INTO v_known
       FROM unnest(p_ids, p_types, p_payloads) WITH ORDINALITY AS u(id, type, payload, n) JOIN pawl.event e ON e.id = u.id;
     IF v_known.count = cardinality(p_ids) AND v_known.same AND v_known.low = v_known.high THEN
-        answer := 2;
+        answer := :ANSWER_DUPLICATE;
         first_version := v_known.low + 1;
     ELSE
-        answer := 4;
+        answer := :ANSWER_CONFLICT;
         first_version := 0;
     END IF;
 END
@@ -105,12 +105,12 @@ BEGIN
             ON CONFLICT (stream, perspective) DO NOTHING;
     END IF;
     IF EXISTS (SELECT 1 FROM pawl.checkpoint c WHERE c.stream = p_stream) THEN
-        PERFORM pawl.put(3::smallint, ARRAY[p_id], ARRAY[p_stream], NULL, ARRAY['pawl' || '.append'],
+        PERFORM pawl.put(:KIND_PERSPECTIVE::smallint, ARRAY[p_id], ARRAY[p_stream], NULL, ARRAY['pawl' || '.append'],
                          ARRAY[('{"version":' || p_version || '}')::json], NULL, NULL, NULL, NULL, NULL, NULL, NULL);
     END IF;
     -- A worker with receptors on events waits for inbox messages, and feeds the receptors when it is woken.
     IF pg_sequence_last_value('pawl.wait_seq') > p_now AND EXISTS (SELECT 1 FROM pawl.event_receptor) THEN
-        PERFORM pawl.put_wake(2::smallint, p_now);
+        PERFORM pawl.put_wake(:KIND_INBOX::smallint, p_now);
     END IF;
 END
 $$;
@@ -218,13 +218,13 @@ BEGIN
         IF p_ids_given THEN
             SELECT k.answer, k.first_version INTO answer, first_version FROM pawl.append_known(p_stream, p_ids, p_types, p_payloads) k;
             IF answer IS NOT NULL THEN
-                id_known := answer = 4;
+                id_known := answer = :ANSWER_CONFLICT;
                 version := CASE WHEN id_known THEN v_head ELSE first_version + v_count - 1 END;
                 RETURN;
             END IF;
         END IF;
         IF p_expected <> -1 AND p_expected <> v_head THEN
-            answer := 4;
+            answer := :ANSWER_CONFLICT;
             version := v_head;
             first_version := 0;
             RETURN;
@@ -237,7 +237,7 @@ BEGIN
             ON CONFLICT (stream) DO NOTHING;
         EXIT WHEN FOUND; -- otherwise another transaction made it meanwhile: look again
     END LOOP;
-    answer := 1;
+    answer := :ANSWER_APPLIED;
     first_version := v_head + 1;
     version := v_head + v_count;
     IF v_count = 1 THEN
@@ -258,7 +258,7 @@ BEGIN
     END LOOP;
     PERFORM pawl.append_wake(p_stream, p_types, version, p_ids[v_count], v_now);
     IF 1 = ANY (p_publish) THEN
-        PERFORM pawl.put(1::smallint, array_agg(u.id ORDER BY u.n), array_agg(p_stream ORDER BY u.n),
+        PERFORM pawl.put(:KIND_OUTBOX::smallint, array_agg(u.id ORDER BY u.n), array_agg(p_stream ORDER BY u.n),
                          array_agg(u.topic ORDER BY u.n), array_agg(u.type ORDER BY u.n), array_agg(u.payload ORDER BY u.n),
                          array_agg(u.metadata ORDER BY u.n), array_agg(u.correlation_id ORDER BY u.n),
                          array_agg(u.causation_id ORDER BY u.n), array_agg(u.traceparent ORDER BY u.n), NULL, NULL, NULL)
@@ -423,10 +423,10 @@ DECLARE
 BEGIN
     PERFORM pawl.refuse_null(ARRAY['p_version'], ARRAY[p_version IS NULL]);
     IF p_version > coalesce((SELECT s.version FROM pawl.stream s WHERE s.stream = p_stream), 0) THEN
-        RETURN 4;
+        RETURN :ANSWER_CONFLICT;
     END IF;
     IF EXISTS (SELECT 1 FROM pawl.snapshot n WHERE n.stream = p_stream AND n.name = p_name AND n.version >= p_version) THEN
-        RETURN 3;
+        RETURN :ANSWER_STALE;
     END IF;
     INSERT INTO pawl.snapshot (stream, name, version, state, made_ms) VALUES (p_stream, p_name, p_version, p_state, v_now)
         ON CONFLICT DO NOTHING;
@@ -434,6 +434,6 @@ BEGIN
      WHERE n.stream = p_stream AND n.name = p_name
        AND n.version < (SELECT min(k.version) FROM (SELECT l.version FROM pawl.snapshot l WHERE l.stream = p_stream AND l.name = p_name
                                                      ORDER BY l.version DESC LIMIT 2) k);
-    RETURN 1;
+    RETURN :ANSWER_APPLIED;
 END
 $$;

@@ -73,7 +73,7 @@ $$;
 CREATE OR REPLACE FUNCTION pawl.evict_one(p_id uuid, p_now bigint) RETURNS boolean
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
-    v_all boolean := pawl.instance_end(p_id, 4::smallint, false, p_now);
+    v_all boolean := pawl.instance_end(p_id, :CLAIM_EVICTED::smallint, false, p_now);
 BEGIN
     UPDATE pawl.instance i SET state = :INSTANCE_EVICTED, evicted_ms = p_now, leftovers = NOT v_all WHERE i.id = p_id AND i.state = :INSTANCE_ACTIVE;
     IF FOUND THEN
@@ -155,7 +155,7 @@ BEGIN
              GROUP BY c.kind ORDER BY c.kind LOOP
             BEGIN
                 v_answers := pawl.release(p_instance, v_lost.kind, v_lost.tokens, v_lost.ids, NULL);
-                released := released + (SELECT count(*) FROM unnest(v_answers) AS r(answer) WHERE r.answer = 1);
+                released := released + (SELECT count(*) FROM unnest(v_answers) AS r(answer) WHERE r.answer = :ANSWER_APPLIED);
             EXCEPTION WHEN lock_not_available THEN
                 NULL;
             END;
@@ -172,7 +172,7 @@ BEGIN
                 SELECT r.answers INTO v_answers
                   FROM pawl.jobs_report(p_instance, v_lost.tokens, v_lost.ids, v_lost.outcomes, NULL, v_lost.delays,
                                         v_lost.delays, NULL, NULL, NULL, NULL, NULL, NULL, NULL) r;
-                released := (SELECT count(*) FROM unnest(v_answers) AS r(answer) WHERE r.answer = 1);
+                released := (SELECT count(*) FROM unnest(v_answers) AS r(answer) WHERE r.answer = :ANSWER_APPLIED);
             EXCEPTION WHEN lock_not_available THEN
                 NULL;
             END;
@@ -254,7 +254,7 @@ BEGIN
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is not registered', p_id);
     END IF;
-    IF NOT pawl.instance_end(p_id, 2::smallint, true, v_now) THEN
+    IF NOT pawl.instance_end(p_id, :CLAIM_DONE::smallint, true, v_now) THEN
         -- A transaction has locked a checkpoint of it: the next claim or beat takes it, as from an evicted one.
         UPDATE pawl.instance i SET state = :INSTANCE_EVICTED, evicted_ms = v_now, leftovers = true WHERE i.id = p_id;
         RETURN;
@@ -357,7 +357,7 @@ BEGIN
         RAISE EXCEPTION USING ERRCODE = 'PW002', MESSAGE = format('there is no instance %s', p_id);
     END IF;
     IF v_row.state = :INSTANCE_ACTIVE OR v_row.leftovers THEN
-        PERFORM pawl.instance_end(p_id, 4::smallint, true, v_now);
+        PERFORM pawl.instance_end(p_id, :CLAIM_EVICTED::smallint, true, v_now);
         UPDATE pawl.instance i SET state = :INSTANCE_EVICTED, leftovers = false, evicted_ms = CASE WHEN i.state = :INSTANCE_ACTIVE THEN v_now ELSE i.evicted_ms END
          WHERE i.id = p_id;
     END IF;

@@ -54,7 +54,7 @@ BEGIN
     IF p_job.task IS NOT NULL THEN
         SELECT * INTO v_task FROM pawl.task t WHERE t.name = p_job.task;
         IF NOT FOUND THEN
-            answer := 6;
+            answer := :ANSWER_NOT_FOUND;
             RETURN;
         END IF;
         v_missing := CASE WHEN p_job.agent <> v_task.agent THEN 'agent ' || v_task.agent
@@ -62,7 +62,7 @@ BEGIN
         p_job.agent := coalesce(p_job.agent, v_task.agent);
         IF v_missing IS NOT NULL THEN
             INSERT INTO pawl.refusal (agent, task, missing, made_ms) VALUES (p_job.agent, v_task.name, v_missing, p_now);
-            answer := 7;
+            answer := :ANSWER_REFUSED;
             RETURN;
         END IF;
         p_job.type := v_task.type;
@@ -78,7 +78,7 @@ BEGIN
     IF p_job.unique_key IS NOT NULL THEN
         INSERT INTO pawl.job_unique (key, job) VALUES (p_job.unique_key, p_job.id) ON CONFLICT (key) DO NOTHING;
         IF NOT FOUND THEN
-            answer := 2;
+            answer := :ANSWER_DUPLICATE;
             SELECT u.job INTO job_insert.id FROM pawl.job_unique u WHERE u.key = p_job.unique_key;
             RETURN;
         END IF;
@@ -95,15 +95,15 @@ BEGIN
     p_job.special := p_job.flags <> 0 OR p_job.key IS NOT NULL OR p_job.unique_key IS NOT NULL
                      OR p_job.deadline_ms IS NOT NULL OR p_job.task IS NOT NULL;
     IF p_job.due_ms <= p_now THEN
-        p_job.state := 1;
+        p_job.state := :JOB_READY;
         INSERT INTO pawl.job VALUES (p_job.*);
         INSERT INTO pawl.job_tally (queue, put, ready) VALUES (p_job.queue, 1, 1);
     ELSE
-        p_job.state := 3;
+        p_job.state := :JOB_LATER;
         INSERT INTO pawl.job_aside VALUES (p_job.*);
         INSERT INTO pawl.job_tally (queue, put, later) VALUES (p_job.queue, 1, 1);
     END IF;
-    answer := 1;
+    answer := :ANSWER_APPLIED;
     id := p_job.id;
 END
 $$;
@@ -153,7 +153,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
-    v_answers smallint[] := array_fill(6::smallint, ARRAY[coalesce(cardinality(p_ids), 0)]);
+    v_answers smallint[] := array_fill(:ANSWER_NOT_FOUND::smallint, ARRAY[coalesce(cardinality(p_ids), 0)]);
     v_job pawl.job;
     v_aside pawl.job_aside;
     v_entries bytea := '';
@@ -166,9 +166,9 @@ BEGIN
     PERFORM 1 FROM pawl.job j WHERE j.id = ANY (p_ids) ORDER BY j.id FOR UPDATE;
     PERFORM 1 FROM pawl.job_aside a WHERE a.id = ANY (p_ids) ORDER BY a.id FOR UPDATE;
     PERFORM pawl.run_jobs_lock(ARRAY(
-        SELECT j.unique_key FROM pawl.job j WHERE j.id = ANY (p_ids) AND j.token = 0 AND j.flags & 4 <> 0
+        SELECT j.unique_key FROM pawl.job j WHERE j.id = ANY (p_ids) AND j.token = 0 AND j.flags & :JOB_RUN <> 0
         UNION ALL
-        SELECT a.unique_key FROM pawl.job_aside a WHERE a.id = ANY (p_ids) AND a.state IN (:JOB_LATER, :JOB_WAITING) AND a.flags & 4 <> 0));
+        SELECT a.unique_key FROM pawl.job_aside a WHERE a.id = ANY (p_ids) AND a.state IN (:JOB_LATER, :JOB_WAITING) AND a.flags & :JOB_RUN <> 0));
     FOR v_n IN SELECT u.n FROM unnest(p_ids) WITH ORDINALITY AS u(id, n) ORDER BY u.id, u.n LOOP
         SELECT * INTO v_job FROM pawl.job j WHERE j.id = p_ids[v_n] FOR UPDATE;
         IF FOUND AND v_job.token > 0 THEN
@@ -186,9 +186,9 @@ BEGIN
             v_job := ROW(v_aside.*)::pawl.job;
         END IF;
         v_answers[v_n] := 1;
-        v_entries := v_entries || coalesce(pawl.job_record(v_job, 4::smallint, NULL, v_now, 0, NULL, NULL, NULL, NULL, NULL, v_block,
+        v_entries := v_entries || coalesce(pawl.job_record(v_job, :RUN_CANCELLED::smallint, NULL, v_now, 0, NULL, NULL, NULL, NULL, NULL, v_block,
                                                          octet_length(v_entries) / 40), '');
-        PERFORM pawl.job_gone(v_job, 2::smallint, v_now);
+        PERFORM pawl.job_gone(v_job, :RUN_JOB_CANCELLED::smallint, v_now);
     END LOOP;
     PERFORM pawl.audit_seal(v_block, NULL, v_entries, v_now);
     RETURN v_answers;
@@ -269,7 +269,7 @@ BEGIN
     PERFORM pawl.jobs_check(p_types, p_queues, p_keys, p_uniques, p_tasks, p_priorities, p_attempts, p_flags, p_due, p_delays, p_deadlines,
                             p_timeouts, v_count);
     IF p_request IS NOT NULL AND NOT pawl.request_take(p_request, v_now) THEN
-        answers := array_fill(2::smallint, ARRAY[v_count]);
+        answers := array_fill(:ANSWER_DUPLICATE::smallint, ARRAY[v_count]);
         ids := array_fill(0::bigint, ARRAY[v_count]);
         RETURN;
     END IF;
@@ -300,7 +300,7 @@ BEGIN
             SELECT s.queue, count(*), count(*) FILTER (WHERE s.due <= v_now), count(*) FILTER (WHERE s.due > v_now)
               FROM src s GROUP BY s.queue)
         SELECT array_agg(s.id ORDER BY s.n) INTO ids FROM src s;
-        answers := array_fill(1::smallint, ARRAY[v_count]);
+        answers := array_fill(:ANSWER_APPLIED::smallint, ARRAY[v_count]);
     ELSE
         answers := array_fill(0::smallint, ARRAY[v_count]);
         ids := array_fill(0::bigint, ARRAY[v_count]);
@@ -343,7 +343,7 @@ CREATE OR REPLACE FUNCTION pawl.jobs_redrive(p_ids bigint[], p_discard boolean) 
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
-    v_answers smallint[] := array_fill(6::smallint, ARRAY[coalesce(cardinality(p_ids), 0)]);
+    v_answers smallint[] := array_fill(:ANSWER_NOT_FOUND::smallint, ARRAY[coalesce(cardinality(p_ids), 0)]);
     v_job pawl.job_aside;
     v_n integer;
 BEGIN
@@ -364,7 +364,7 @@ BEGIN
             INSERT INTO pawl.job_tally (queue, dead, discarded) VALUES (v_job.queue, -1, 1);
             CONTINUE;
         END IF;
-        v_job.state := 1;
+        v_job.state := :JOB_READY;
         v_job.attempts := 0;
         v_job.due_ms := v_now;
         v_job.ord := v_now - v_job.priority * 60000::bigint;
@@ -405,10 +405,10 @@ BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended('pawl.' || p_wait_key, 7));
     woken := 0;
     FOR v_job IN DELETE FROM pawl.job_aside a WHERE a.state = :JOB_WAITING AND a.wait_key = p_wait_key RETURNING a.* LOOP
-        PERFORM pawl.step_write(v_job.id, v_job.wait_step, 0, 1::smallint, 1, 0, NULL, NULL, NULL, v_payload, v_now);
+        PERFORM pawl.step_write(v_job.id, v_job.wait_step, 0, :JOB_STEP_DONE::smallint, 1, 0, NULL, NULL, NULL, v_payload, v_now);
         v_job.wait_key := NULL;
         v_job.wait_step := NULL;
-        v_job.state := 1;
+        v_job.state := :JOB_READY;
         v_job.special := true;
         v_job.due_ms := v_now;
         v_job.ord := v_now - v_job.priority * 60000::bigint;
@@ -456,7 +456,7 @@ BEGIN
     IF NOT FOUND THEN
         RETURN false;
     END IF;
-    PERFORM pawl.step_write(p_job, p_step, 0, 1::smallint, 1, 0, NULL, NULL, NULL, v_payload, p_now);
+    PERFORM pawl.step_write(p_job, p_step, 0, :JOB_STEP_DONE::smallint, 1, 0, NULL, NULL, NULL, v_payload, p_now);
     RETURN true;
 END
 $$;
@@ -479,7 +479,7 @@ BEGIN
            finished_ms = excluded.finished_ms, input_hash = excluded.input_hash, output_hash = excluded.output_hash,
            error = excluded.error, output = excluded.output
      WHERE s.state IN (:JOB_STEP_FAILED, :JOB_STEP_WAITING);
-    RETURN CASE WHEN FOUND THEN 1 ELSE 2 END;
+    RETURN CASE WHEN FOUND THEN :ANSWER_APPLIED ELSE :ANSWER_DUPLICATE END;
 END
 $$;
 
@@ -496,7 +496,7 @@ CREATE OR REPLACE FUNCTION pawl.steps_put(
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_now bigint := pawl.now_ms();
-    v_answers smallint[] := array_fill(3::smallint, ARRAY[coalesce(cardinality(p_steps), 0)]);
+    v_answers smallint[] := array_fill(:ANSWER_STALE::smallint, ARRAY[coalesce(cardinality(p_steps), 0)]);
 BEGIN
     PERFORM pawl.refuse_items(ARRAY['p_steps', 'p_indexes', 'p_states', 'p_attempts?', 'p_durations?', 'p_ins?', 'p_outs?', 'p_errors?',
                                     'p_outputs?'],

@@ -78,7 +78,7 @@ BEGIN
     END IF;
     UPDATE pawl.job_claim c
        SET ids = v_left,
-           state = CASE WHEN cardinality(v_left) = 0 THEN 2 ELSE 1 END,
+           state = CASE WHEN cardinality(v_left) = 0 THEN :CLAIM_DONE ELSE :CLAIM_ACTIVE END,
            intact = c.intact AND p_reported,
            done_ids = CASE WHEN NOT p_reported THEN c.done_ids
                            WHEN c.intact AND cardinality(v_left) = 0 AND cardinality(c.done_ids) = 0 THEN NULL
@@ -118,7 +118,7 @@ BEGIN
         END IF;
         IF p_give_back AND v_job.cancel_ms IS NULL THEN
             UPDATE pawl.job j SET token = 0, lease_until_ms = NULL, ready_key = j.key, attempts = j.attempts - 1,
-                                  flags = j.flags & ~32, due_ms = p_now, ord = p_now - j.priority * 60000::bigint
+                                  flags = j.flags & ~:JOB_BEGUN, due_ms = p_now, ord = p_now - j.priority * 60000::bigint
              WHERE j.id = v_job.id;
             v_sums[1] := v_sums[1] + 1;
             CONTINUE;
@@ -159,7 +159,7 @@ BEGIN
     PERFORM pawl.run_jobs_lock(ARRAY(
         SELECT j.unique_key FROM unnest(p_claims) AS c CROSS JOIN LATERAL unnest(c.ids) AS i(id)
           JOIN pawl.job j ON j.id = i.id AND j.token = c.token
-         WHERE j.flags & 4 <> 0 AND (j.cancel_ms IS NOT NULL OR j.attempts >= j.max_attempts)
+         WHERE j.flags & :JOB_RUN <> 0 AND (j.cancel_ms IS NOT NULL OR j.attempts >= j.max_attempts)
          ORDER BY j.id FOR UPDATE OF j));
 END
 $$;
@@ -232,16 +232,16 @@ CREATE OR REPLACE FUNCTION pawl.job_lost(
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     -- A worker that gives its slots reports what begins (jobs_renew); otherwise the lease is the start.
-    v_began boolean := p_job.flags & 32 <> 0
+    v_began boolean := p_job.flags & :JOB_BEGUN <> 0
                        OR NOT EXISTS (SELECT 1 FROM pawl.instance i WHERE i.id = p_instance AND i.slots > 0);
-    v_reason smallint := CASE WHEN v_began AND p_job.attempts >= p_job.max_attempts THEN 3 WHEN p_job.deadline_ms <= p_now THEN 4 END;
+    v_reason smallint := CASE WHEN v_began AND p_job.attempts >= p_job.max_attempts THEN :JOB_DEAD_KILLED WHEN p_job.deadline_ms <= p_now THEN :JOB_DEAD_DEADLINE END;
 BEGIN
     counter := 0;
-    entry := pawl.job_record(p_job, CASE WHEN p_job.cancel_ms IS NOT NULL THEN 4 WHEN v_reason IS NOT NULL THEN 3 ELSE 5 END::smallint,
+    entry := pawl.job_record(p_job, CASE WHEN p_job.cancel_ms IS NOT NULL THEN :RUN_CANCELLED WHEN v_reason IS NOT NULL THEN :RUN_DEAD ELSE :RUN_LOST END::smallint,
                             p_instance, p_now, 0, NULL, NULL, NULL, NULL, NULL, p_block, p_place);
     IF p_job.cancel_ms IS NOT NULL THEN
         DELETE FROM pawl.job j WHERE j.id = p_job.id;
-        PERFORM pawl.job_gone(p_job, 2::smallint, p_now);
+        PERFORM pawl.job_gone(p_job, :RUN_JOB_CANCELLED::smallint, p_now);
         slot := 9;
     ELSIF v_reason IS NOT NULL THEN
         DELETE FROM pawl.job j WHERE j.id = p_job.id;
@@ -250,7 +250,7 @@ BEGIN
         counter := 8;
     ELSE
         UPDATE pawl.job j SET token = 0, lease_until_ms = NULL, ready_key = j.key, attempts = j.attempts - (NOT v_began)::integer,
-                              flags = CASE WHEN v_began THEN j.flags & ~32 WHEN j.flags & 8 <> 0 THEN j.flags | 24 ELSE j.flags | 8 END
+                              flags = CASE WHEN v_began THEN j.flags & ~:JOB_BEGUN WHEN j.flags & :JOB_LOST <> 0 THEN j.flags | 24 ELSE j.flags | 8 END
          WHERE j.id = p_job.id;
         slot := 1;
     END IF;
@@ -394,9 +394,9 @@ BEGIN
     FOR v_job IN SELECT j.* FROM pawl.job j WHERE j.deadline_ms <= p_now AND j.token = 0
                   ORDER BY j.deadline_ms, j.id LIMIT 1000 FOR UPDATE SKIP LOCKED LOOP
         DELETE FROM pawl.job j WHERE j.id = v_job.id;
-        v_entries := v_entries || coalesce(pawl.job_record(v_job, 3::smallint, NULL, p_now, 0, NULL, NULL, NULL, NULL, NULL, v_block,
+        v_entries := v_entries || coalesce(pawl.job_record(v_job, :RUN_DEAD::smallint, NULL, p_now, 0, NULL, NULL, NULL, NULL, NULL, v_block,
                                                          octet_length(v_entries) / 40), '');
-        PERFORM pawl.job_dies(v_job, 4::smallint, NULL, p_now);
+        PERFORM pawl.job_dies(v_job, :JOB_DEAD_DEADLINE::smallint, NULL, p_now);
         INSERT INTO pawl.job_tally (queue, ready, dead, died) VALUES (v_job.queue, -1, 1, 1);
     END LOOP;
     PERFORM pawl.audit_seal(v_block, p_caller, v_entries, p_now);
@@ -448,7 +448,7 @@ BEGIN
     PERFORM pawl.refuse_items(ARRAY['p_tokens', 'p_ids', 'p_progress?'],
                               ARRAY[cardinality(p_tokens), cardinality(p_ids), cardinality(p_progress)],
                               ARRAY[array_position(p_tokens, NULL), array_position(p_ids, NULL)]);
-    answers := array_fill(3::smallint, ARRAY[coalesce(cardinality(p_ids), 0)]);
+    answers := array_fill(:ANSWER_STALE::smallint, ARRAY[coalesce(cardinality(p_ids), 0)]);
     cancels := array_fill(0::smallint, ARRAY[coalesce(cardinality(p_ids), 0)]);
     PERFORM 1 FROM pawl.job_claim c WHERE c.token = ANY (p_tokens) AND c.instance = p_instance AND c.state = :CLAIM_ACTIVE
       ORDER BY c.token FOR UPDATE;

@@ -35,7 +35,7 @@ BEGIN
     IF p_job.unique_key IS NOT NULL THEN
         DELETE FROM pawl.job_unique u WHERE u.key = p_job.unique_key AND u.job = p_job.id;
     END IF;
-    p_job.state := 5;
+    p_job.state := :JOB_DEAD;
     p_job.reason := p_reason;
     p_job.token := 0;
     p_job.flags := p_job.flags & 7; -- a redrive starts over
@@ -45,8 +45,8 @@ BEGIN
     p_job.error := coalesce(p_error, p_job.error);
     p_job.fingerprint := pawl.fingerprint(coalesce(p_job.error, ''));
     INSERT INTO pawl.job_aside VALUES (p_job.*);
-    IF p_job.flags & 4 <> 0 THEN
-        PERFORM pawl.run_job_ended(p_job, 3::smallint, p_job.error, p_now);
+    IF p_job.flags & :JOB_RUN <> 0 THEN
+        PERFORM pawl.run_job_ended(p_job, :RUN_JOB_DEAD::smallint, p_job.error, p_now);
     END IF;
 END
 $$;
@@ -73,20 +73,20 @@ BEGIN
     IF p_job.cancel_ms IS NOT NULL THEN
         v_error := CASE WHEN v_error IS NULL THEN 'cancelled' WHEN starts_with(v_error, 'cancelled') THEN v_error
                         ELSE pawl.text_cut('cancelled; it ended with: ' || v_error, 4096) END;
-        entry := pawl.job_record(p_job, 4::smallint, p_instance, p_now, p_duration, NULL, v_error, p_steps, p_in, p_out, p_block,
+        entry := pawl.job_record(p_job, :RUN_CANCELLED::smallint, p_instance, p_now, p_duration, NULL, v_error, p_steps, p_in, p_out, p_block,
                                 p_place);
-        PERFORM pawl.job_gone(p_job, 2::smallint, p_now);
+        PERFORM pawl.job_gone(p_job, :RUN_JOB_CANCELLED::smallint, p_now);
         result := 3;
         slot := 9;
         RETURN;
     END IF;
-    IF p_outcome = 2 THEN
+    IF p_outcome = :JOB_FAIL THEN
         v_due := p_now + CASE WHEN coalesce(p_delay, -1) < 0 THEN pawl.retry_wait_ms(p_job.attempts) ELSE p_delay END;
-        v_reason := CASE WHEN p_class = 3 THEN 5 WHEN p_class = 2 THEN 2 WHEN p_job.attempts >= p_job.max_attempts THEN 1
-                         WHEN v_due >= p_job.deadline_ms THEN 4 END;
-        entry := pawl.job_record(p_job, CASE WHEN v_reason IS NULL THEN 2 ELSE 3 END::smallint, p_instance, p_now, p_duration, NULL,
+        v_reason := CASE WHEN p_class = 3 THEN :JOB_DEAD_REFUSED WHEN p_class = :CLASS_PERMANENT THEN :JOB_DEAD_PERMANENT
+                         WHEN p_job.attempts >= p_job.max_attempts THEN :JOB_DEAD_ATTEMPTS WHEN v_due >= p_job.deadline_ms THEN :JOB_DEAD_DEADLINE END;
+        entry := pawl.job_record(p_job, CASE WHEN v_reason IS NULL THEN :RUN_FAILED ELSE :RUN_DEAD END::smallint, p_instance, p_now, p_duration, NULL,
                                 v_error, p_steps, p_in, p_out, p_block, p_place);
-        IF v_reason = 5 THEN
+        IF v_reason = :JOB_DEAD_REFUSED THEN
             INSERT INTO pawl.refusal (agent, task, missing, job, made_ms)
             VALUES (coalesce(p_job.agent, (SELECT t.agent FROM pawl.task t WHERE t.name = p_job.task)), p_job.task, coalesce(v_error, ''), p_job.id, p_now);
         END IF;
@@ -102,13 +102,13 @@ BEGIN
         counter := 6;
     ELSE
         p_job.attempts := p_job.attempts - 1;
-        v_due := CASE WHEN p_outcome = 5 AND coalesce(p_delay, -1) < 0 THEN 9223372036854775807 ELSE p_now + p_delay END;
+        v_due := CASE WHEN p_outcome = :JOB_WAIT AND coalesce(p_delay, -1) < 0 THEN 9223372036854775807 ELSE p_now + p_delay END;
     END IF;
     p_job.token := 0;
-    p_job.flags := p_job.flags & CASE WHEN p_outcome = 4 THEN ~32 ELSE 7 END; -- a reported job did not kill its worker
+    p_job.flags := p_job.flags & CASE WHEN p_outcome = :JOB_RELEASE THEN ~32 ELSE 7 END; -- a reported job did not kill its worker
     p_job.lease_until_ms := NULL;
     p_job.ready_key := p_job.key;
-    IF p_outcome = 5 THEN
+    IF p_outcome = :JOB_WAIT THEN
         PERFORM pg_advisory_xact_lock(hashtextextended('pawl.' || p_wait_key, 7));
         IF pawl.signal_take(p_job.id, p_wait_key, p_wait_step, p_now) THEN
             v_due := p_now;
@@ -121,15 +121,15 @@ BEGIN
     p_job.due_ms := v_due;
     p_job.ord := CASE WHEN v_due = 9223372036854775807 THEN v_due ELSE v_due - p_job.priority * 60000::bigint END;
     IF p_job.wait_key IS NOT NULL THEN
-        p_job.state := 4;
+        p_job.state := :JOB_WAITING;
         slot := 3;
         INSERT INTO pawl.job_aside VALUES (p_job.*);
     ELSIF v_due > p_now THEN
-        p_job.state := 3;
+        p_job.state := :JOB_LATER;
         slot := 2;
         INSERT INTO pawl.job_aside VALUES (p_job.*);
     ELSE
-        p_job.state := 1;
+        p_job.state := :JOB_READY;
         slot := 1;
         INSERT INTO pawl.job VALUES (p_job.*);
     END IF;
@@ -148,7 +148,7 @@ BEGIN
         DELETE FROM pawl.job_unique u WHERE u.key = p_job.unique_key AND u.job = p_job.id;
     END IF;
     DELETE FROM pawl.job_step s WHERE s.job = p_job.id;
-    IF p_job.flags & 4 <> 0 THEN
+    IF p_job.flags & :JOB_RUN <> 0 THEN
         PERFORM pawl.run_job_ended(p_job, p_how, NULL, p_now);
     END IF;
 END
@@ -169,11 +169,11 @@ DECLARE
     v_hash bytea;
     v_expires bigint;
 BEGIN
-    IF p_job.flags & 2 <> 0 THEN
+    IF p_job.flags & :JOB_EVENTS <> 0 THEN
         INSERT INTO pawl.spine (job, event, attempt, made_ms, instance, task, type, error, payload)
         VALUES (p_job.id, p_outcome, p_job.attempts, p_now, p_instance, p_job.task, p_job.type, p_error, p_output);
     END IF;
-    IF p_job.flags & 1 = 0 THEN
+    IF p_job.flags & :JOB_AUDIT = 0 THEN
         RETURN NULL;
     END IF;
     v_id := nextval('pawl.run_seq');
@@ -218,11 +218,11 @@ BEGIN
          WHERE j.id = i.id AND j.token = i.token AND j.token > 0 AND coalesce(i.outcome, 1) = 1
         RETURNING j.id, j.token, j.queue, j.type, j.task, j.key, j.unique_key, j.flags, j.attempts, i.place,
                   coalesce(i.duration, 0) AS duration, i.output, i.steps, i.input_hash, i.output_hash,
-                  CASE WHEN j.flags & 4 <> 0 THEN j END AS whole),
+                  CASE WHEN j.flags & :JOB_RUN <> 0 THEN j END AS whole),
     run AS MATERIALIZED (
         SELECT g.*, nextval('pawl.run_seq') AS run_id
           FROM (SELECT a.*, p_now + coalesce(nullif(t.retention_ms, 0), 2592000000) AS expires
-                  FROM gone a LEFT JOIN pawl.task t ON t.name = a.task WHERE a.flags & 1 <> 0 ORDER BY a.place) g),
+                  FROM gone a LEFT JOIN pawl.task t ON t.name = a.task WHERE a.flags & :JOB_AUDIT <> 0 ORDER BY a.place) g),
     hashed AS MATERIALIZED (
         SELECT r.*, row_number() OVER (ORDER BY r.place) - 1 AS row,
                pawl.run_hash(r.run_id, r.id, r.task, r.type, r.queue, r.attempts, p_instance, r.token, p_now - r.duration, p_now,
@@ -236,7 +236,7 @@ BEGIN
           FROM hashed h),
     told AS (
         INSERT INTO pawl.spine (job, event, attempt, made_ms, instance, task, type, payload)
-        SELECT g.id, 1, g.attempts, p_now, p_instance, g.task, g.type, g.output FROM gone g WHERE g.flags & 2 <> 0
+        SELECT g.id, 1, g.attempts, p_now, p_instance, g.task, g.type, g.output FROM gone g WHERE g.flags & :JOB_EVENTS <> 0
          ORDER BY g.place),
     freed AS (
         DELETE FROM pawl.job_unique u USING gone g WHERE u.key = g.unique_key AND u.job = g.id),
@@ -247,12 +247,12 @@ BEGIN
     SELECT coalesce(array_agg(g.place::integer), '{}'), coalesce(array_agg(g.id), '{}'), coalesce(array_agg(g.token), '{}'),
            coalesce(array_agg(g.key) FILTER (WHERE g.key IS NOT NULL), '{}'),
            coalesce((SELECT string_agg(h.hash || int8send(h.expires), '' ORDER BY h.row) FROM hashed h), ''),
-           array_agg(g.whole ORDER BY g.place) FILTER (WHERE g.flags & 4 <> 0)
+           array_agg(g.whole ORDER BY g.place) FILTER (WHERE g.flags & :JOB_RUN <> 0)
       INTO places, ids, tokens, keys, entries, v_runs
       FROM gone g;
     IF v_runs IS NOT NULL THEN
         FOREACH v_job IN ARRAY v_runs LOOP
-            PERFORM pawl.run_job_ended(v_job, 1::smallint, NULL, p_now);
+            PERFORM pawl.run_job_ended(v_job, :RUN_JOB_COMPLETED::smallint, NULL, p_now);
         END LOOP;
     END IF;
     IF cardinality(p_gone) > 0 THEN
@@ -395,7 +395,7 @@ BEGIN
                          ELSE ARRAY(SELECT u.id FROM unnest(v_gone, v_tokens) AS u(id, token) WHERE u.token = v_claim.token) END,
                     true);
             END LOOP;
-            answers := array_fill(1::smallint, ARRAY[v_count]);
+            answers := array_fill(:ANSWER_APPLIED::smallint, ARRAY[v_count]);
             results := array_fill(0::smallint, ARRAY[v_count]);
             RETURN;
         END IF;
@@ -439,7 +439,7 @@ BEGIN
         SELECT j.unique_key
           FROM unnest(p_ids, p_tokens, p_outcomes, p_classes) AS u(id, token, outcome, class)
           JOIN pawl.job j ON j.id = u.id AND j.token = u.token AND j.token > 0
-         WHERE j.flags & 4 <> 0
+         WHERE j.flags & :JOB_RUN <> 0
            AND EXISTS (SELECT 1 FROM pawl.job_claim c WHERE c.token = j.token AND c.instance = p_instance AND c.state = :CLAIM_ACTIVE)
            AND (coalesce(u.outcome, 1) = 1 OR j.cancel_ms IS NOT NULL
                OR u.outcome = :JOB_FAIL AND (u.class >= 2 OR j.attempts >= j.max_attempts))

@@ -176,7 +176,7 @@ DECLARE
 BEGIN
     RETURN QUERY
     WITH every AS (
-        SELECT j.*, CASE WHEN j.token > 0 THEN 2 ELSE 1 END AS now_state FROM pawl.job j WHERE j.id = ANY (p_ids)
+        SELECT j.*, CASE WHEN j.token > 0 THEN :JOB_RUNNING ELSE :JOB_READY END AS now_state FROM pawl.job j WHERE j.id = ANY (p_ids)
         UNION ALL
         SELECT j.*, j.state FROM pawl.job_aside j WHERE j.id = ANY (p_ids))
     SELECT e.id, e.token, coalesce(e.lease_until_ms, c.lease_until_ms), e.type, e.queue, CASE WHEN v_shown THEN e.payload END, e.task, e.key, e.unique_key,
@@ -209,21 +209,21 @@ DECLARE
 BEGIN
     PERFORM pawl.refuse_range('p_limit', p_limit, 0, 1000000);
     WITH looked AS MATERIALIZED (
-        SELECT 1 AS place, j.id, j.queue, j.task, j.type, j.key, CASE WHEN j.token > 0 THEN 2 ELSE 1 END AS state
+        SELECT 1 AS place, j.id, j.queue, j.task, j.type, j.key, CASE WHEN j.token > 0 THEN :JOB_RUNNING ELSE :JOB_READY END AS state
           FROM (SELECT * FROM pawl.job j WHERE j.id > p_after AND (p_id = 0 OR j.id = p_id) ORDER BY j.id LIMIT v_each) j
-         WHERE p_state IN (0, 1) AND p_fingerprint IS NULL
+         WHERE p_state IN (0, :JOB_READY) AND p_fingerprint IS NULL
         UNION ALL
         SELECT 2, j.id, j.queue, j.task, j.type, j.key, 2
           FROM (SELECT j.* FROM (SELECT unnest(c.ids) AS id FROM pawl.job_claim c WHERE c.state = :CLAIM_ACTIVE) u
                   JOIN pawl.job j ON j.id = u.id AND j.token > 0
                  WHERE u.id > p_after AND (p_id = 0 OR u.id = p_id) ORDER BY u.id LIMIT v_each) j
-         WHERE p_state = 2 AND p_fingerprint IS NULL
+         WHERE p_state = :JOB_RUNNING AND p_fingerprint IS NULL
         UNION ALL
         SELECT 3, j.id, j.queue, j.task, j.type, j.key, j.state
           FROM (SELECT * FROM pawl.job_aside j WHERE j.id > p_after AND (p_id = 0 OR j.id = p_id)
                    AND (p_fingerprint IS NULL OR (j.fingerprint = p_fingerprint AND j.state = :JOB_DEAD))
                  ORDER BY j.id LIMIT v_each) j
-         WHERE p_state IN (0, 3, 4, 5)),
+         WHERE p_state IN (0, :JOB_LATER, :JOB_WAITING, :JOB_DEAD)),
     until AS MATERIALIZED (
         SELECT min(e.last) AS id FROM (SELECT max(o.id) AS last FROM looked o GROUP BY o.place HAVING count(*) >= v_each) e),
     found AS (

@@ -16,7 +16,7 @@ DECLARE
     v_claim record;
     v_charged boolean;
     v_suspect_to bigint; -- NULL: what comes back was not lost
-    v_reason smallint := CASE WHEN p_how = 2 THEN 4 ELSE 3 END;
+    v_reason smallint := CASE WHEN p_how = :CLAIM_DONE THEN :ASIDE_RELEASED ELSE :ASIDE_EXPIRED END;
     v_keys text[];
     v_others boolean;
     v_more bigint[] := '{}';
@@ -30,15 +30,15 @@ BEGIN
     IF NOT FOUND THEN
         RETURN;
     END IF;
-    v_charged := p_how <> 2 AND v_claim.suspect = :SUSPECT_BEGUN;
-    IF p_how <> 2 AND v_claim.suspect = :SUSPECT_NO THEN
+    v_charged := p_how <> :CLAIM_DONE AND v_claim.suspect = :SUSPECT_BEGUN;
+    IF p_how <> :CLAIM_DONE AND v_claim.suspect = :SUSPECT_NO THEN
         v_suspect_to := CASE WHEN p_token < p_edge_token THEN 9223372036854775807
                              WHEN p_token = p_edge_token THEN p_edge_seq ELSE 0 END;
     END IF;
     UPDATE pawl.claim c SET state = p_how, seqs = '{}', intact = false WHERE c.token = p_token AND c.part = p_part;
     PERFORM 1 FROM pawl.claim c WHERE c.token = p_token AND c.state = :CLAIM_ACTIVE ORDER BY c.part FOR UPDATE;
     v_others := FOUND;
-    IF v_others AND p_how <> 2 THEN
+    IF v_others AND p_how <> :CLAIM_DONE THEN
         v_more := ARRAY(
             SELECT s.seq FROM pawl.claim c CROSS JOIN LATERAL unnest(c.seqs) AS s(seq)
               LEFT JOIN pawl.message m ON m.kind = v_claim.kind AND m.lane = v_claim.lane AND m.seq = s.seq
@@ -68,7 +68,7 @@ BEGIN
         FOR v_stream IN SELECT a.key, a.seq FROM pawl.aside a
                          WHERE a.kind = v_claim.kind AND a.seq = ANY (v_claim.seqs)
                            AND a.attempts + a.deaths >= v_claim.max_attempts LOOP
-            v_dead := v_dead + pawl.aside_to_dead(v_claim.kind, ARRAY[v_stream.seq], 3::smallint, NULL, p_now);
+            v_dead := v_dead + pawl.aside_to_dead(v_claim.kind, ARRAY[v_stream.seq], :DEAD_KILLED::smallint, NULL, p_now);
             v_aside := v_aside - 1;
             SELECT s.aside_delta, s.dead_delta INTO v_delta
               FROM pawl.stream_dies(v_claim.kind, v_claim.lane, p_token, v_stream.key, v_stream.seq, v_claim.policy, p_now) s;
@@ -131,7 +131,7 @@ BEGIN
         v_left := ARRAY(SELECT s.seq FROM unnest(v_part.seqs) WITH ORDINALITY AS s(seq, n)
                          WHERE s.seq NOT IN (SELECT unnest(p_gone)) ORDER BY s.n);
         UPDATE pawl.claim c
-           SET seqs = v_left, intact = false, state = CASE WHEN cardinality(v_left) = 0 THEN 2 ELSE 1 END,
+           SET seqs = v_left, intact = false, state = CASE WHEN cardinality(v_left) = 0 THEN :CLAIM_DONE ELSE :CLAIM_ACTIVE END,
                done_ids = c.done_ids || ARRAY(SELECT d.id FROM unnest(p_done, p_done_ids) AS d(seq, id)
                                                WHERE (d.seq IN (SELECT unnest(v_part.seqs))) IS TRUE)
          WHERE c.token = p_token AND c.part = v_part.part;
@@ -190,7 +190,7 @@ BEGIN
              ORDER BY k.token, k.part LOOP
             v_edge := array_position(v_instances, v_claim.instance);
             BEGIN
-                PERFORM pawl.claim_end(v_claim.token, v_claim.part, 3::smallint, v_edge_tokens[v_edge], v_edge_seqs[v_edge],
+                PERFORM pawl.claim_end(v_claim.token, v_claim.part, :CLAIM_EXPIRED::smallint, v_edge_tokens[v_edge], v_edge_seqs[v_edge],
                                        p_now);
             EXCEPTION WHEN lock_not_available THEN
                 CONTINUE; -- a transaction holds one of its streams
@@ -221,7 +221,7 @@ CREATE OR REPLACE FUNCTION pawl.renew(
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
-    v_answers smallint[] := array_fill(3::smallint, ARRAY[coalesce(cardinality(p_ids), 0)]);
+    v_answers smallint[] := array_fill(:ANSWER_STALE::smallint, ARRAY[coalesce(cardinality(p_ids), 0)]);
     v_lease bigint := pawl.now_ms() + pawl.refuse_range('p_lease_ms', p_lease_ms, 0, 86400000);
     v_token bigint;
     v_item record;
@@ -240,7 +240,7 @@ BEGIN
             v_answers[v_item.n] := v_item.answer;
         END LOOP;
     END LOOP;
-    SELECT count(*) INTO v_stale FROM unnest(v_answers) AS a(answer) WHERE a.answer = 3;
+    SELECT count(*) INTO v_stale FROM unnest(v_answers) AS a(answer) WHERE a.answer = :ANSWER_STALE;
     IF v_stale > 0 THEN
         INSERT INTO pawl.tally (kind, stale) VALUES (p_kind, v_stale);
     END IF;
@@ -291,7 +291,7 @@ BEGIN
         CONTINUE WHEN cardinality(v_named) = 0;
         IF cardinality(v_named) = cardinality(v_part.seqs) THEN
             -- Renewing a suspect means that it begins.
-            UPDATE pawl.claim c SET lease_until_ms = p_lease, suspect = CASE WHEN c.suspect > :SUSPECT_NO THEN 2 ELSE 0 END
+            UPDATE pawl.claim c SET lease_until_ms = p_lease, suspect = CASE WHEN c.suspect > :SUSPECT_NO THEN :SUSPECT_BEGUN ELSE :SUSPECT_NO END
              WHERE c.token = p_token AND c.part = v_part.part;
             CONTINUE;
         END IF;
@@ -305,7 +305,7 @@ BEGIN
                v_part.began_ms, v_part.request, v_named;
     END LOOP;
     IF v_whole = 3 AND v_all THEN
-        SELECT CASE WHEN count(*) > 0 AND bool_and(c.state = :CLAIM_DONE) THEN 2 ELSE 3 END INTO v_whole
+        SELECT CASE WHEN count(*) > 0 AND bool_and(c.state = :CLAIM_DONE) THEN :ANSWER_DUPLICATE ELSE :ANSWER_STALE END INTO v_whole
           FROM pawl.claim c WHERE c.token = p_token AND c.instance = p_instance AND c.kind = p_kind;
     END IF;
     RETURN QUERY SELECT u.n, u.answer FROM unnest(v_n, v_answer) AS u(n, answer)

@@ -44,7 +44,7 @@ BEGIN
     END IF;
     INSERT INTO pawl.pause (scope, name, reason, actor, since_ms)
     VALUES (p_scope, p_name, p_reason, p_actor, v_now) ON CONFLICT (scope, name) DO NOTHING;
-    IF p_scope = 4 THEN
+    IF p_scope = :PAUSE_MESSAGE THEN
         -- One that waits for a resume does so no longer; its lane first, so that no claim makes it wait again.
         PERFORM 1 FROM pawl.lane l
           WHERE (l.kind, l.lane) IN (SELECT m.kind, m.lane FROM pawl.message m WHERE m.id = p_name::uuid
@@ -82,13 +82,13 @@ BEGIN
     FOR v_lane IN SELECT a.kind, a.lane, array_agg(DISTINCT a.key) AS keys FROM pawl.aside a
                    WHERE a.reason = :ASIDE_RELEASED AND a.scheduled_ms > p_now
                      AND (p_kind IS NULL OR (a.kind = p_kind AND a.lane = p_lane))
-                     AND (p_scope = 3 OR (p_scope = 1 AND coalesce(a.topic, a.type) = p_name) OR (p_scope = 2 AND a.stream = p_name))
+                     AND (p_scope = :PAUSE_HANDLER OR (p_scope = :PAUSE_TOPIC AND coalesce(a.topic, a.type) = p_name) OR (p_scope = :PAUSE_STREAM AND a.stream = p_name))
                    GROUP BY a.kind, a.lane ORDER BY a.kind, a.lane LOOP
         v_keys := ARRAY(SELECT h.key FROM pawl.hold h WHERE h.kind = v_lane.kind AND h.key = ANY (v_lane.keys)
                          ORDER BY h.key FOR UPDATE SKIP LOCKED);
         UPDATE pawl.aside a SET scheduled_ms = p_now
          WHERE a.kind = v_lane.kind AND a.key = ANY (v_keys) AND a.reason = :ASIDE_RELEASED AND a.scheduled_ms > p_now
-           AND (p_scope = 3 OR (p_scope = 1 AND coalesce(a.topic, a.type) = p_name) OR (p_scope = 2 AND a.stream = p_name));
+           AND (p_scope = :PAUSE_HANDLER OR (p_scope = :PAUSE_TOPIC AND coalesce(a.topic, a.type) = p_name) OR (p_scope = :PAUSE_STREAM AND a.stream = p_name));
         PERFORM pawl.hold_settle(v_lane.kind, v_lane.lane, v_keys);
         INSERT INTO pawl.resumed (scope, name, kind, lane, key)
         SELECT p_scope, p_name, v_lane.kind, v_lane.lane, k.key FROM unnest(v_lane.keys) AS k(key) WHERE k.key <> ALL (v_keys);
@@ -149,11 +149,11 @@ DECLARE
     v_xid xid8;
     v_now bigint;
 BEGIN
-    IF (p_kind BETWEEN 1 AND 3) IS NOT TRUE THEN
+    IF (p_kind BETWEEN :KIND_OUTBOX AND :KIND_PERSPECTIVE) IS NOT TRUE THEN
         RAISE EXCEPTION USING ERRCODE = 'PW001',
             MESSAGE = format('kind %s is unknown; use 1 outbox, 2 inbox, 3 perspective', coalesce(p_kind::text, 'NULL'));
     END IF;
-    IF p_kind = 2 AND (octet_length(p_consumer) BETWEEN 1 AND 128) IS NOT TRUE THEN
+    IF p_kind = :KIND_INBOX AND (octet_length(p_consumer) BETWEEN 1 AND 128) IS NOT TRUE THEN
         RAISE EXCEPTION USING ERRCODE = 'PW001',
             MESSAGE = 'an inbox message needs a consumer of 1 … 128 bytes: who must see it once';
     END IF;
@@ -162,13 +162,13 @@ BEGIN
     SELECT CASE WHEN s.test_now_ms <> 0 THEN s.test_now_ms ELSE (extract(epoch FROM clock_timestamp()) * 1000)::bigint END
       INTO v_now FROM pawl.settings s;
     IF p_request IS NOT NULL AND NOT pawl.request_take(p_request, v_now) THEN
-        RETURN array_fill(2::smallint, ARRAY[v_count]);
+        RETURN array_fill(:ANSWER_DUPLICATE::smallint, ARRAY[v_count]);
     END IF;
     IF v_count = 0 THEN
         RETURN '{}';
     END IF;
-    v_answers := CASE WHEN p_kind = 2 THEN pawl.put_dedupe(p_ids, p_payloads, p_consumer, p_hashes, v_now)
-                      ELSE array_fill(1::smallint, ARRAY[v_count]) END;
+    v_answers := CASE WHEN p_kind = :KIND_INBOX THEN pawl.put_dedupe(p_ids, p_payloads, p_consumer, p_hashes, v_now)
+                      ELSE array_fill(:ANSWER_APPLIED::smallint, ARRAY[v_count]) END;
 
     -- A function scan keeps the order of the arrays, and nextval is drawn row by row after the filter.
     INSERT INTO pawl.message (seq, {{message}})
@@ -178,10 +178,10 @@ BEGIN
               FROM unnest(p_ids, p_streams, p_topics, p_types, p_payloads, p_headers, p_correlation_ids,
                           p_causation_ids, p_traceparents, v_answers)
                    AS u(id, stream, topic, type, payload, headers, correlation_id, causation_id, traceparent, answer)
-             WHERE u.answer = 1 OR u.answer IS NULL) p;
+             WHERE u.answer = :ANSWER_APPLIED OR u.answer IS NULL) p;
     GET DIAGNOSTICS v_applied = ROW_COUNT;
-    IF p_kind = 2 THEN
-        SELECT count(*) INTO v_duplicates FROM unnest(v_answers) AS a(answer) WHERE a.answer = 2;
+    IF p_kind = :KIND_INBOX THEN
+        SELECT count(*) INTO v_duplicates FROM unnest(v_answers) AS a(answer) WHERE a.answer = :ANSWER_DUPLICATE;
     END IF;
     IF v_applied > 0 OR v_duplicates > 0 THEN
         INSERT INTO pawl.tally (kind, put, duplicate) VALUES (p_kind, v_applied, v_duplicates);
@@ -257,8 +257,8 @@ BEGIN
         RETURNING message_id)
     SELECT coalesce(array_agg(e.message_id), '{}') INTO v_new FROM entered e;
 
-    SELECT array_agg((CASE WHEN w.id IS NOT NULL AND u.nth = 1 THEN 1
-                           WHEN d.payload_hash = u.hash THEN 2 ELSE 4 END)::smallint ORDER BY u.n)
+    SELECT array_agg((CASE WHEN w.id IS NOT NULL AND u.nth = 1 THEN :ANSWER_APPLIED
+                           WHEN d.payload_hash = u.hash THEN :ANSWER_DUPLICATE ELSE :ANSWER_CONFLICT END)::smallint ORDER BY u.n)
       INTO v_answers
       FROM (SELECT i.id, i.hash, i.n, row_number() OVER (PARTITION BY i.id ORDER BY i.n) AS nth
               FROM unnest(p_ids, v_hashes) WITH ORDINALITY AS i(id, hash, n)) u
@@ -302,7 +302,7 @@ BEGIN
     RETURNING CASE WHEN pg_sequence_last_value('pawl.wait_seq') > m.put_ms THEN m.lane END
          INTO v_lane;
     IF v_lane IS NOT NULL THEN
-        PERFORM pawl.put_wake(1::smallint, CASE WHEN pawl.clock_is_stopped() THEN pawl.now_ms()
+        PERFORM pawl.put_wake(:KIND_OUTBOX::smallint, CASE WHEN pawl.clock_is_stopped() THEN pawl.now_ms()
             ELSE (extract(epoch FROM clock_timestamp()) * 1000)::bigint END, v_lane);
     END IF;
     RETURN p_id;
@@ -321,7 +321,7 @@ CREATE OR REPLACE FUNCTION pawl.receive(
     traceparent text DEFAULT NULL) RETURNS text
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
-    v_answers smallint[] := pawl.put(2::smallint, ARRAY[id], ARRAY[stream], ARRAY[topic], ARRAY[type], ARRAY[payload],
+    v_answers smallint[] := pawl.put(:KIND_INBOX::smallint, ARRAY[id], ARRAY[stream], ARRAY[topic], ARRAY[type], ARRAY[payload],
                                      ARRAY[headers], ARRAY[correlation_id], ARRAY[causation_id], ARRAY[traceparent],
                                      consumer, NULL, NULL);
 BEGIN
@@ -369,12 +369,12 @@ BEGIN
                                     cardinality(p_causation_ids), cardinality(p_traceparents), cardinality(p_hashes)],
                               ARRAY[array_position(p_ids, NULL), NULL, NULL, array_position(p_types, NULL)]);
     PERFORM pawl.receive_begin(p_duty, p_instance, p_token);
-    v_answers := pawl.put(2::smallint, p_ids, p_streams, p_topics, p_types, p_payloads, p_headers, p_correlation_ids,
+    v_answers := pawl.put(:KIND_INBOX::smallint, p_ids, p_streams, p_topics, p_types, p_payloads, p_headers, p_correlation_ids,
                           p_causation_ids, p_traceparents, p_consumer, p_hashes, NULL);
     INSERT INTO pawl.refused (reason, consumer, topic, message_id, detail, payload, payload_hash, received_ms)
     SELECT 1, p_consumer, p_topics[a.n], p_ids[a.n]::text, 'the id is known with another payload', p_payloads[a.n]::text,
            p_hashes[a.n], pawl.now_ms()
-      FROM unnest(v_answers) WITH ORDINALITY AS a(answer, n) WHERE a.answer = 4 ORDER BY a.n
+      FROM unnest(v_answers) WITH ORDINALITY AS a(answer, n) WHERE a.answer = :ANSWER_CONFLICT ORDER BY a.n
     ON CONFLICT (consumer, message_id, payload_hash) DO NOTHING;
     RETURN v_answers;
 END

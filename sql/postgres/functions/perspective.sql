@@ -69,7 +69,7 @@ BEGIN
         END LOOP;
     END IF;
     RETURN QUERY
-    SELECT x.stream, CASE WHEN x.error IS NOT NULL THEN 5 ELSE 1 END::smallint, x.version, x.events, x.more, x.outcome, x.failed, x.error
+    SELECT x.stream, CASE WHEN x.error IS NOT NULL THEN :ANSWER_INVALID ELSE :ANSWER_APPLIED END::smallint, x.version, x.events, x.more, x.outcome, x.failed, x.error
       FROM ROWS FROM (
                pg_catalog.unnest(v_take.streams), pg_catalog.unnest(v_versions), pg_catalog.unnest(v_cut.counts), pg_catalog.unnest(v_failed),
                pg_catalog.unnest(v_errors),
@@ -161,21 +161,21 @@ BEGIN
     END IF;
     SELECT p.state, p.paused INTO v_row FROM pawl.perspective p WHERE p.key = p_key FOR UPDATE;
     IF NOT FOUND OR (v_row.state = :PERSPECTIVE_REMOVED AND p_action <> 3) THEN
-        RETURN 6;
+        RETURN :ANSWER_NOT_FOUND;
     END IF;
     IF p_action = 3 THEN
         IF v_row.state = :PERSPECTIVE_REMOVED THEN
-            RETURN 2;
+            RETURN :ANSWER_DUPLICATE;
         END IF;
         UPDATE pawl.perspective p SET state = :PERSPECTIVE_REMOVED, paused = false WHERE p.key = p_key;
         DELETE FROM pawl.mapping m WHERE m.key = p_key;
-        RETURN 1;
+        RETURN :ANSWER_APPLIED;
     END IF;
     IF v_row.paused = (p_action = 1) THEN
-        RETURN 2;
+        RETURN :ANSWER_DUPLICATE;
     END IF;
     UPDATE pawl.perspective p SET paused = (p_action = 1) WHERE p.key = p_key;
-    RETURN 1;
+    RETURN :ANSWER_APPLIED;
 END
 $$;
 
@@ -352,7 +352,7 @@ BEGIN
             AND ARRAY(SELECT t.mode || ' ' || t.text FROM pawl.pattern t WHERE t.key = v_key ORDER BY t.n)
                 = ARRAY(SELECT u.mode || ' ' || u.text FROM unnest(p_modes, p_texts) WITH ORDINALITY AS u(mode, text, n) ORDER BY u.n);
         IF v_old.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING) OR NOT v_same THEN
-            answer := CASE WHEN v_same THEN 2 ELSE 4 END;
+            answer := CASE WHEN v_same THEN :ANSWER_DUPLICATE ELSE :ANSWER_CONFLICT END;
             state := v_old.state;
             backfilled := v_old.backfilled;
             RETURN;
@@ -371,7 +371,7 @@ BEGIN
     INSERT INTO pawl.mapping (type, key)
     SELECT DISTINCT k.type, v_key FROM pawl.type_seen k JOIN pawl.pattern t ON t.key = v_key
      WHERE pawl.pattern_matches(t.regex, k.type);
-    answer := 1;
+    answer := :ANSWER_APPLIED;
     backfilled := false;
 END
 $$;
@@ -421,14 +421,14 @@ BEGIN
     SELECT b.answer, b.behind, b.old INTO v_begin FROM pawl.switch_begin(p_name, p_version, p_wait_ms, p_digest_old IS NOT NULL) b;
     answer := v_begin.answer;
     behind := v_begin.behind;
-    IF answer <> 1 THEN
+    IF answer <> :ANSWER_APPLIED THEN
         RETURN;
     END IF;
     IF p_digest_old IS NOT NULL AND p_digest_new IS NOT NULL AND v_begin.old IS NOT NULL THEN
         EXECUTE p_digest_old INTO digest_old;
         EXECUTE p_digest_new INTO digest_new;
         IF digest_old IS DISTINCT FROM digest_new THEN
-            answer := 4;
+            answer := :ANSWER_CONFLICT;
             RETURN;
         END IF;
     END IF;
@@ -530,8 +530,8 @@ BEGIN
     END IF;
     behind := 0;
     SELECT p.key INTO old FROM pawl.perspective p WHERE p.name = p_name AND p.state = :PERSPECTIVE_LIVE;
-    IF v_state = 1 THEN
-        answer := 2;
+    IF v_state = :PERSPECTIVE_LIVE THEN
+        answer := :ANSWER_DUPLICATE;
         RETURN;
     END IF;
     LOOP
@@ -542,7 +542,7 @@ BEGIN
     END LOOP;
     behind := pawl.perspective_behind(v_key, true);
     answer := CASE WHEN behind = 0 AND (SELECT p.backfilled FROM pawl.perspective p WHERE p.key = v_key)
-                    AND (NOT p_both OR old IS NULL OR pawl.perspective_behind(old, true) = 0) THEN 1 ELSE 4 END;
+                    AND (NOT p_both OR old IS NULL OR pawl.perspective_behind(old, true) = 0) THEN :ANSWER_APPLIED ELSE :ANSWER_CONFLICT END;
 END
 $$;
 

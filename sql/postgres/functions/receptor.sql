@@ -246,10 +246,10 @@ BEGIN
         CONTINUE WHEN NOT FOUND; -- removed meanwhile
         IF ARRAY(SELECT t.mode || ' ' || t.text FROM pawl.pattern t WHERE t.key = v_key ORDER BY t.n)
            = ARRAY(SELECT u.mode || ' ' || u.text FROM unnest(p_modes, p_texts) WITH ORDINALITY AS u(mode, text, n) ORDER BY u.n) THEN
-            RETURN 2;
+            RETURN :ANSWER_DUPLICATE;
         END IF;
         IF NOT p_replace THEN
-            RETURN 4;
+            RETURN :ANSWER_CONFLICT;
         END IF;
         DELETE FROM pawl.pattern t WHERE t.key = v_key;
         EXIT;
@@ -257,7 +257,7 @@ BEGIN
     INSERT INTO pawl.pattern (key, n, mode, text, regex)
     SELECT v_key, u.n, u.mode, u.text, pawl.pattern_regex(u.mode, u.text)
       FROM unnest(p_modes, p_texts) WITH ORDINALITY AS u(mode, text, n);
-    RETURN 1;
+    RETURN :ANSWER_APPLIED;
 END
 $$;
 
@@ -272,10 +272,10 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
     DELETE FROM pawl.event_receptor r WHERE r.name = p_name;
     IF NOT FOUND THEN
-        RETURN 6;
+        RETURN :ANSWER_NOT_FOUND;
     END IF;
     DELETE FROM pawl.pattern t WHERE t.key = 'event:' || p_name;
-    RETURN 1;
+    RETURN :ANSWER_APPLIED;
 END
 $$;
 
@@ -322,8 +322,8 @@ BEGIN
                   FROM pawl.events_all(v_receptor.position + 1, false, 0, p_limit) a) e;
         v_put := 0;
         IF v_read.ids IS NOT NULL THEN
-            SELECT count(*) FILTER (WHERE p.answer = 1) INTO v_put
-              FROM unnest(pawl.put(2::smallint, v_read.ids, NULL, v_read.topics, v_read.types, v_read.payloads, v_read.headers,
+            SELECT count(*) FILTER (WHERE p.answer = :ANSWER_APPLIED) INTO v_put
+              FROM unnest(pawl.put(:KIND_INBOX::smallint, v_read.ids, NULL, v_read.topics, v_read.types, v_read.payloads, v_read.headers,
                                    v_read.correlation_ids, v_read.causation_ids, v_read.traceparents,
                                    'event:' || v_receptor.name, NULL, NULL)) AS p(answer);
         END IF;
@@ -363,7 +363,7 @@ BEGIN
         ON CONFLICT (event_id, receptor) DO UPDATE
            SET status = EXCLUDED.status, error = EXCLUDED.error, attempts = r.attempts + 1, updated_ms = v_now
          WHERE r.status & 4 = 0;
-        v_answers := v_answers || CASE WHEN FOUND THEN 1 ELSE 2 END::smallint;
+        v_answers := v_answers || CASE WHEN FOUND THEN :ANSWER_APPLIED ELSE :ANSWER_DUPLICATE END::smallint;
     END LOOP;
     RETURN v_answers;
 END

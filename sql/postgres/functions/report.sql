@@ -57,13 +57,13 @@ BEGIN
         v_whole := pawl.complete_whole(p_instance, p_kind, p_tokens, p_ids, cardinality(v_tokens) = 1, v_keep, v_now);
         IF cardinality(v_whole) = cardinality(v_tokens) THEN
             INSERT INTO pawl.tally (kind, done) VALUES (p_kind, v_count);
-            RETURN array_fill(1::smallint, ARRAY[v_count]);
+            RETURN array_fill(:ANSWER_APPLIED::smallint, ARRAY[v_count]);
         END IF;
     END IF;
     IF cardinality(v_whole) = 0 THEN
-        v_answers := array_fill(5::smallint, ARRAY[v_count]);
+        v_answers := array_fill(:ANSWER_INVALID::smallint, ARRAY[v_count]);
     ELSE
-        SELECT array_agg(CASE WHEN u.token = ANY (v_whole) THEN 1 ELSE 5 END::smallint ORDER BY u.n),
+        SELECT array_agg(CASE WHEN u.token = ANY (v_whole) THEN :ANSWER_APPLIED ELSE :ANSWER_INVALID END::smallint ORDER BY u.n),
                count(*) FILTER (WHERE u.token = ANY (v_whole)) INTO v_answers, v_done
           FROM unnest(p_tokens) WITH ORDINALITY AS u(token, n);
     END IF;
@@ -72,8 +72,8 @@ BEGIN
         FOR v_item IN SELECT r.n, r.answer, r.aside_gone
                         FROM pawl.complete_some(p_instance, p_kind, v_token, p_tokens, p_ids, p_statuses, v_keep, v_now) r LOOP
             v_answers[v_item.n] := v_item.answer;
-            v_done := v_done + (v_item.answer = 1)::integer;
-            v_stale := v_stale + (v_item.answer = 3)::integer;
+            v_done := v_done + (v_item.answer = :ANSWER_APPLIED)::integer;
+            v_stale := v_stale + (v_item.answer = :ANSWER_STALE)::integer;
             v_aside := v_aside + v_item.aside_gone::integer;
         END LOOP;
     END LOOP;
@@ -117,19 +117,19 @@ BEGIN
                bool_and(m.n IS NOT NULL) OVER (PARTITION BY h.key ORDER BY h.seq) AS ends
           FROM held h LEFT JOIN named m ON m.id = h.id AND m.nth = 1),
     answers AS (
-        SELECT f.n, CASE WHEN f.ends THEN 1 ELSE 4 END AS answer, f.seq, f.id, f.source, f.key, f.lane
+        SELECT f.n, CASE WHEN f.ends THEN :ANSWER_APPLIED ELSE :ANSWER_CONFLICT END AS answer, f.seq, f.id, f.source, f.key, f.lane
           FROM fate f WHERE f.n IS NOT NULL
          UNION ALL
         -- Named more often than it is there.
-        SELECT m.n, coalesce((SELECT CASE bool_and(f.ends) WHEN true THEN 2 WHEN false THEN 4 END FROM fate f
+        SELECT m.n, coalesce((SELECT CASE bool_and(f.ends) WHEN true THEN :ANSWER_DUPLICATE WHEN false THEN :ANSWER_CONFLICT END FROM fate f
                                WHERE f.id = m.id AND f.n IS NOT NULL),
                              pawl.ended_answer(p_instance, p_kind, p_token, m.id)), NULL, NULL, NULL, NULL, NULL
           FROM named m WHERE NOT EXISTS (SELECT 1 FROM fate f WHERE f.n = m.n))
     SELECT array_agg(a.n ORDER BY a.n), array_agg(a.answer::smallint ORDER BY a.n),
-           coalesce(array_agg(a.seq ORDER BY a.n) FILTER (WHERE a.answer = 1), '{}'),
-           coalesce(array_agg(a.id ORDER BY a.n) FILTER (WHERE a.answer = 1), '{}'),
-           array_agg(CASE WHEN a.answer = 1 THEN a.source ELSE 0 END::smallint ORDER BY a.n),
-           coalesce(array_agg(DISTINCT a.key) FILTER (WHERE a.answer = 1 AND a.source = :SOURCE_ASIDE), '{}'),
+           coalesce(array_agg(a.seq ORDER BY a.n) FILTER (WHERE a.answer = :ANSWER_APPLIED), '{}'),
+           coalesce(array_agg(a.id ORDER BY a.n) FILTER (WHERE a.answer = :ANSWER_APPLIED), '{}'),
+           array_agg(CASE WHEN a.answer = :ANSWER_APPLIED THEN a.source ELSE 0 END::smallint ORDER BY a.n),
+           coalesce(array_agg(DISTINCT a.key) FILTER (WHERE a.answer = :ANSWER_APPLIED AND a.source = :SOURCE_ASIDE), '{}'),
            max(a.lane)
       INTO v_n, v_answer, v_seqs, v_ids, v_sources, v_keys, v_lane FROM answers a;
 
@@ -218,7 +218,7 @@ $$;
 CREATE OR REPLACE FUNCTION pawl.ended_answer(p_instance uuid, p_kind smallint, p_token bigint, p_id uuid) RETURNS smallint
 LANGUAGE sql VOLATILE AS $$
     -- done_ids NULL: the part ended whole and forgot its lists.
-    SELECT CASE WHEN coalesce(bool_or(c.done_ids IS NULL OR p_id = ANY (c.done_ids)), false) THEN 2 ELSE 3 END::smallint
+    SELECT CASE WHEN coalesce(bool_or(c.done_ids IS NULL OR p_id = ANY (c.done_ids)), false) THEN :ANSWER_DUPLICATE ELSE :ANSWER_STALE END::smallint
       FROM pawl.claim c WHERE c.token = p_token AND c.instance = p_instance AND c.kind = p_kind
 $$;
 
@@ -252,7 +252,7 @@ BEGIN
     IF num_nulls(p_instance, p_kind) > 0 THEN
         PERFORM pawl.refuse_null(ARRAY['p_instance', 'p_kind'], ARRAY[p_instance IS NULL, p_kind IS NULL]);
     END IF;
-    answers := array_fill(3::smallint, ARRAY[v_count]);
+    answers := array_fill(:ANSWER_STALE::smallint, ARRAY[v_count]);
     outcomes := array_fill(0::smallint, ARRAY[v_count]);
     PERFORM 1 FROM pawl.claim c WHERE c.token = ANY (p_tokens) AND c.instance = p_instance AND c.kind = p_kind
       ORDER BY c.token, c.part FOR UPDATE;
@@ -275,7 +275,7 @@ BEGIN
                               coalesce(nullif(p_policies[v_n], 0), v_item.policy),
                               coalesce(nullif(p_max_attempts[v_n], 0), v_item.max_attempts), v_now) f;
         answers[v_n] := 1;
-        outcomes[v_n] := CASE WHEN v_failed.dead THEN 2 ELSE 1 END;
+        outcomes[v_n] := CASE WHEN v_failed.dead THEN :FAIL_DEAD ELSE :FAIL_RETRY END;
         v_aside := v_aside + v_failed.aside_delta;
         v_dead := v_dead + v_failed.dead_delta;
         v_done := v_done + 1;
@@ -305,13 +305,13 @@ DECLARE
 BEGIN
     dead := coalesce(p_class, 1) > 1 OR p_attempts + p_deaths >= p_max_attempts;
     dead_delta := 0;
-    aside_delta := CASE WHEN p_source = 1 THEN pawl.message_to_aside(p_kind, p_lane, ARRAY[p_seq], NULL, 1::smallint, p_now)
+    aside_delta := CASE WHEN p_source = :SOURCE_MESSAGE THEN pawl.message_to_aside(p_kind, p_lane, ARRAY[p_seq], NULL, :ASIDE_FAILED::smallint, p_now)
                         ELSE 0 END;
     UPDATE pawl.aside a SET attempts = p_attempts, losses = 0, reason = :ASIDE_FAILED, error = p_error, scheduled_ms = p_now + v_delay
      WHERE a.kind = p_kind AND a.seq = p_seq;
     PERFORM pawl.claim_leave(p_token, ARRAY[p_seq], ARRAY[p_seq], ARRAY[p_id]);
     IF dead THEN
-        dead_delta := pawl.aside_to_dead(p_kind, ARRAY[p_seq], CASE p_class WHEN 2 THEN 2 WHEN 3 THEN 5 ELSE 1 END::smallint, NULL, p_now);
+        dead_delta := pawl.aside_to_dead(p_kind, ARRAY[p_seq], CASE p_class WHEN :CLASS_PERMANENT THEN :DEAD_PERMANENT WHEN :CLASS_CANCELLED THEN :DEAD_CANCELLED ELSE :DEAD_ATTEMPTS END::smallint, NULL, p_now);
         aside_delta := aside_delta - 1;
         SELECT s.aside_delta, s.dead_delta INTO v_stream
           FROM pawl.stream_dies(p_kind, p_lane, p_token, p_key, p_seq, p_policy, p_now) s;
@@ -345,9 +345,9 @@ BEGIN
     SELECT c.instance INTO v_instance FROM pawl.claim c WHERE c.token = p_token LIMIT 1;
     IF v_instance IS NOT NULL THEN
         v_answer := (pawl.complete(v_instance, p_kind, ARRAY[p_token], ARRAY[p_id],
-                                   ARRAY[CASE WHEN p_kind = 1 THEN 2 ELSE 4 END], false))[1];
+                                   ARRAY[CASE WHEN p_kind = :KIND_OUTBOX THEN 2 ELSE 4 END], false))[1];
     END IF;
-    IF v_answer = 4 THEN
+    IF v_answer = :ANSWER_CONFLICT THEN
         RAISE EXCEPTION USING ERRCODE = 'PW003',
             MESSAGE = 'an earlier message of the stream is not finished yet: roll back and try again later';
     ELSIF v_answer IS DISTINCT FROM 1 THEN
@@ -427,7 +427,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     v_count integer := coalesce(cardinality(p_ids), 0);
-    v_answers smallint[] := array_fill(3::smallint, ARRAY[v_count]);
+    v_answers smallint[] := array_fill(:ANSWER_STALE::smallint, ARRAY[v_count]);
     v_now bigint := pawl.now_ms();
     v_item record;
     v_aside bigint := 0;
@@ -454,7 +454,7 @@ BEGIN
             CONTINUE;
         END IF;
         IF v_item.source = :SOURCE_MESSAGE THEN
-            v_aside := v_aside + pawl.message_to_aside(p_kind, v_item.lane, ARRAY[v_item.seq], NULL, 4::smallint, v_now);
+            v_aside := v_aside + pawl.message_to_aside(p_kind, v_item.lane, ARRAY[v_item.seq], NULL, :ASIDE_RELEASED::smallint, v_now);
         END IF;
         UPDATE pawl.aside a
            SET reason = :ASIDE_RELEASED,

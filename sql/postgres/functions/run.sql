@@ -16,18 +16,18 @@ BEGIN
     PERFORM 1 FROM pawl.run_partition p WHERE p.run = p_run ORDER BY p.part FOR UPDATE;
     SELECT * INTO v_run FROM pawl.run r WHERE r.id = p_run FOR UPDATE;
     IF NOT FOUND THEN
-        RETURN 6;
+        RETURN :ANSWER_NOT_FOUND;
     ELSIF v_run.state = :RUN_IS_CANCELLED THEN
-        RETURN 2;
+        RETURN :ANSWER_DUPLICATE;
     ELSIF v_run.state >= :RUN_IS_COMPLETED THEN
-        RETURN 4;
+        RETURN :ANSWER_CONFLICT;
     END IF;
     v_jobs := ARRAY(SELECT p.job FROM pawl.run_partition p WHERE p.run = p_run AND p.state = :PART_ACTIVE AND p.job > 0) || v_run.job;
     UPDATE pawl.run_partition p SET state = :PART_CANCELLED, job = 0, ended_ms = v_now, updated_ms = v_now WHERE p.run = p_run AND p.state = :PART_ACTIVE;
     UPDATE pawl.run r SET remaining = 0, job = 0 WHERE r.id = p_run;
-    PERFORM pawl.run_end(p_run, 7::smallint, NULL, v_now);
+    PERFORM pawl.run_end(p_run, :RUN_IS_CANCELLED::smallint, NULL, v_now);
     PERFORM pawl.run_jobs_drop(v_jobs, true, v_now);
-    RETURN 1;
+    RETURN :ANSWER_APPLIED;
 END
 $$;
 
@@ -65,7 +65,7 @@ BEGIN
         VALUES (v_job.queue, -(v_job.state = :JOB_READY)::integer, -(v_job.state = :JOB_LATER)::integer, -(v_job.state = :JOB_WAITING)::integer,
                 -(v_job.state = :JOB_DEAD)::integer, (v_job.state <> :JOB_DEAD)::integer, (v_job.state = :JOB_DEAD)::integer);
         IF v_job.state <> :JOB_DEAD THEN
-            v_entries := v_entries || coalesce(pawl.job_record(v_job, 4::smallint, NULL, p_now, 0, NULL, NULL, NULL, NULL, NULL, v_block,
+            v_entries := v_entries || coalesce(pawl.job_record(v_job, :RUN_CANCELLED::smallint, NULL, p_now, 0, NULL, NULL, NULL, NULL, NULL, v_block,
                                                              octet_length(v_entries) / 40), '');
         END IF;
     END LOOP;
@@ -130,7 +130,7 @@ BEGIN
         UPDATE pawl.run r SET children_open = r.children_open + 1, children_failed = r.children_failed - 1
          WHERE r.id = p_run.parent RETURNING r.* INTO v_parent;
         IF v_parent.state = :RUN_IS_FAILED AND v_parent.consolidated THEN
-            PERFORM pawl.run_open(v_parent, 3::smallint);
+            PERFORM pawl.run_open(v_parent, :RUN_IS_NESTED::smallint);
         END IF;
     END IF;
 END
@@ -151,9 +151,9 @@ DECLARE
 BEGIN
     SELECT * INTO v_run FROM pawl.run r WHERE r.id = p_run FOR UPDATE;
     IF NOT FOUND THEN
-        RETURN 6;
+        RETURN :ANSWER_NOT_FOUND;
     ELSIF NOT v_run.paced OR v_run.state >= :RUN_IS_COMPLETED THEN
-        RETURN 4;
+        RETURN :ANSWER_CONFLICT;
     END IF;
     IF p_concurrency >= 0 THEN
         v_run.concurrency := p_concurrency;
@@ -175,7 +175,7 @@ BEGIN
                 (v_now + p_hold_ms) * 1000 + (v_run.rate - 1) * greatest(1, v_run.rate_ms * 1000 / v_run.rate))
         ON CONFLICT (key) DO UPDATE SET tat_us = greatest(k.tat_us, excluded.tat_us);
     END IF;
-    RETURN 1;
+    RETURN :ANSWER_APPLIED;
 END
 $$;
 
@@ -195,11 +195,11 @@ BEGIN
     PERFORM 1 FROM pawl.run_partition p WHERE p.run = p_run ORDER BY p.part FOR UPDATE;
     SELECT * INTO v_run FROM pawl.run r WHERE r.id = p_run FOR UPDATE;
     IF NOT FOUND THEN
-        RETURN 6;
+        RETURN :ANSWER_NOT_FOUND;
     ELSIF v_run.state >= :RUN_IS_COMPLETED THEN
-        RETURN 4;
+        RETURN :ANSWER_CONFLICT;
     ELSIF v_run.paused = p_paused THEN
-        RETURN 2;
+        RETURN :ANSWER_DUPLICATE;
     END IF;
     UPDATE pawl.run r SET paused = p_paused WHERE r.id = p_run;
     IF p_paused THEN
@@ -212,7 +212,7 @@ BEGIN
          WHERE p.run = p_run AND p.state = :PART_ACTIVE;
         PERFORM pawl.run_pages_put(v_run, NULL, v_now);
     END IF;
-    RETURN 1;
+    RETURN :ANSWER_APPLIED;
 END
 $$;
 
@@ -231,11 +231,11 @@ DECLARE
 BEGIN
     SELECT * INTO v_part FROM pawl.run_partition p WHERE p.run = p_run AND p.part = p_part FOR UPDATE;
     IF NOT FOUND THEN
-        RETURN 6;
+        RETURN :ANSWER_NOT_FOUND;
     END IF;
     SELECT * INTO v_run FROM pawl.run r WHERE r.id = p_run FOR UPDATE;
     IF v_run.state NOT IN (:RUN_IS_RUNNING, :RUN_IS_IN_REPAIR, :RUN_IS_FAILED) THEN
-        RETURN 4;
+        RETURN :ANSWER_CONFLICT;
     END IF;
     PERFORM pawl.run_partition_open(v_run, v_part, v_now);
     UPDATE pawl.run_partition p
@@ -244,7 +244,7 @@ BEGIN
      WHERE p.run = p_run AND p.part = p_part;
     PERFORM pawl.run_jobs_drop(ARRAY[v_part.job], true, v_now);
     PERFORM pawl.run_pages_put(v_run, ARRAY[p_part], v_now);
-    RETURN 1;
+    RETURN :ANSWER_APPLIED;
 END
 $$;
 
@@ -267,15 +267,15 @@ BEGIN
     count := 0;
     PERFORM 1 FROM pawl.run_partition p WHERE p.run = p_run AND (p_part < 0 OR p.part = p_part) ORDER BY p.part FOR UPDATE;
     IF NOT FOUND AND p_part >= 0 THEN
-        answer := 6;
+        answer := :ANSWER_NOT_FOUND;
         RETURN;
     END IF;
     SELECT * INTO v_run FROM pawl.run r WHERE r.id = p_run FOR UPDATE;
     IF NOT FOUND THEN
-        answer := 6;
+        answer := :ANSWER_NOT_FOUND;
         RETURN;
     END IF;
-    answer := 4;
+    answer := :ANSWER_CONFLICT;
     IF v_run.state NOT IN (:RUN_IS_RUNNING, :RUN_IS_IN_REPAIR, :RUN_IS_FAILED) THEN
         RETURN;
     END IF;
@@ -291,13 +291,13 @@ BEGIN
          WHERE p.run = p_run AND p.part = ANY (v_parts);
         PERFORM pawl.run_jobs_drop(v_jobs, true, v_now);
         PERFORM pawl.run_pages_put(v_run, v_parts, v_now);
-        answer := 1;
+        answer := :ANSWER_APPLIED;
         count := cardinality(v_parts);
     ELSIF p_part < 0 AND v_run.state = :RUN_IS_FAILED AND NOT v_run.consolidated THEN
         PERFORM pawl.run_jobs_drop(ARRAY[v_run.job], true, v_now);
-        PERFORM pawl.run_open(v_run, 2::smallint);
+        PERFORM pawl.run_open(v_run, :RUN_IS_CONSOLIDATING::smallint);
         PERFORM pawl.run_consolidate(p_run, v_now);
-        answer := 1;
+        answer := :ANSWER_APPLIED;
         count := 1;
     END IF;
 END
@@ -338,7 +338,7 @@ BEGIN
     v_run.parent := nullif((options ->> 'parent')::bigint, 0);
     IF options ->> 'target' IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pawl.run_target t WHERE t.name = options ->> 'target')
        OR v_run.parent IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pawl.run r WHERE r.id = v_run.parent) THEN
-        answer := 6;
+        answer := :ANSWER_NOT_FOUND;
         id := 0;
         RETURN;
     END IF;
@@ -369,8 +369,8 @@ BEGIN
             coalesce(nullif((options ->> 'page_size')::integer, 0), 30), v_run.concurrency, v_run.rate,
             coalesce(nullif((options ->> 'max_attempts')::integer, 0), 5), coalesce((options ->> 'priority')::integer, 0),
             coalesce((options ->> 'audit')::boolean, false)::integer | (coalesce((options ->> 'events')::boolean, false)::integer << 1),
-            v_run.partitions, v_run.partitions, CASE coalesce(options ->> 'end', 'handler') WHEN 'handler' THEN 1 WHEN 'short_page' THEN 2 ELSE 0 END,
-            CASE coalesce(options ->> 'policy', 'skip') WHEN 'skip' THEN 1 WHEN 'partial' THEN 2 WHEN 'wait' THEN 3 ELSE 0 END, v_run.paced,
+            v_run.partitions, v_run.partitions, CASE coalesce(options ->> 'end', 'handler') WHEN 'handler' THEN :END_HANDLER WHEN 'short_page' THEN :END_SHORT_PAGE ELSE 0 END,
+            CASE coalesce(options ->> 'policy', 'skip') WHEN 'skip' THEN :FAILED_SKIP WHEN 'partial' THEN :FAILED_PARTIAL WHEN 'wait' THEN :FAILED_WAIT ELSE 0 END, v_run.paced,
             v_run.key, run_start.name, run_start.type, coalesce(options ->> 'queue', 'default'), options ->> 'consolidate', options ->> 'announce',
             options ->> 'target', coalesce((SELECT r.agent FROM pawl.run r WHERE r.id = v_run.parent), options ->> 'agent'),
             options ->> 'traceparent', options ->> 'wait_key', coalesce(options -> 'params', '{}'),
@@ -380,13 +380,13 @@ BEGIN
         SELECT 2, r.id INTO run_start.answer, run_start.id FROM pawl.run r WHERE r.key = options ->> 'key';
         RETURN;
     END IF;
-    answer := 1;
+    answer := :ANSWER_APPLIED;
     id := v_run.id;
     IF v_run.parent IS NOT NULL THEN
         UPDATE pawl.run r SET children_open = r.children_open + 1 WHERE r.id = v_run.parent AND r.state IN (:RUN_IS_RUNNING, :RUN_IS_CONSOLIDATING, :RUN_IS_NESTED, :RUN_IS_IN_REPAIR);
         IF NOT FOUND THEN
             DELETE FROM pawl.run r WHERE r.id = v_run.id;
-            answer := 4;
+            answer := :ANSWER_CONFLICT;
             id := 0;
             RETURN;
         END IF;
@@ -451,12 +451,12 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
     PERFORM 1 FROM pawl.run_target t WHERE t.name = p_name FOR UPDATE;
     IF NOT FOUND THEN
-        RETURN 6;
+        RETURN :ANSWER_NOT_FOUND;
     ELSIF EXISTS (SELECT 1 FROM pawl.run r WHERE r.target = p_name AND r.state < :RUN_IS_COMPLETED) THEN
-        RETURN 4;
+        RETURN :ANSWER_CONFLICT;
     END IF;
     DELETE FROM pawl.run_target t WHERE t.name = p_name;
-    RETURN 1;
+    RETURN :ANSWER_APPLIED;
 END
 $$;
 

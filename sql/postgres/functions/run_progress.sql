@@ -42,7 +42,7 @@ BEGIN
         answer := pawl.page_held(p_instance, p_token, p_id);
         RETURN;
     END IF;
-    answer := 1;
+    answer := :ANSWER_APPLIED;
     SELECT * INTO v_part FROM pawl.run_partition p WHERE p.run = p_run AND p.part = p_part FOR UPDATE;
     IF v_part.state = :PART_FAILED THEN
         SELECT * INTO v_run FROM pawl.run r WHERE r.id = p_run FOR UPDATE;
@@ -70,7 +70,7 @@ BEGIN
             ELSE format('endless loop: page %s says that there is more, a partition has at most 1000000 pages', p_page) END;
         PERFORM pawl.run_partition_open(v_run, v_part, v_now);
         -- Before its job: a page that was delivered twice may have brought it, and the end of that one says nothing.
-        PERFORM pawl.run_partition_end(p_run, p_part, 3::smallint, error, v_now);
+        PERFORM pawl.run_partition_end(p_run, p_part, :PART_FAILED::smallint, error, v_now);
         PERFORM pawl.jobs_report(p_instance, ARRAY[p_token], ARRAY[p_id], ARRAY[2::smallint], ARRAY[2::smallint], NULL, ARRAY[p_fetch_ms],
                                  NULL, ARRAY[error], NULL, NULL, NULL, NULL, NULL);
         outcome := 4;
@@ -113,7 +113,7 @@ BEGIN
      WHERE p.run = p_run AND p.part = p_part;
     outcome := CASE WHEN v_more THEN 1 ELSE 2 END;
     IF NOT v_more THEN
-        last := pawl.run_partition_end(p_run, p_part, 2::smallint, NULL, v_now);
+        last := pawl.run_partition_end(p_run, p_part, :PART_DONE::smallint, NULL, v_now);
     END IF;
     IF v_job.flags & 3 = 0 AND v_job.key IS NULL AND v_job.queue = v_run.queue THEN
         -- Most pages: nothing is kept of the job, and no job waits for its key.
@@ -157,7 +157,7 @@ BEGIN
     outcome := 3;
     skip := 0;
     answer := pawl.page_held(p_instance, p_token, p_id);
-    IF answer <> 1 THEN
+    IF answer <> :ANSWER_APPLIED THEN
         RETURN;
     END IF;
     SELECT * INTO v_part FROM pawl.run_partition p WHERE p.run = p_run AND p.part = p_part;
@@ -354,7 +354,7 @@ DECLARE
     v_job pawl.job;
     v_id bigint;
 BEGIN
-    UPDATE pawl.run r SET round = r.round + 1, state = CASE WHEN r.consolidate IS NULL THEN r.state ELSE 2 END
+    UPDATE pawl.run r SET round = r.round + 1, state = CASE WHEN r.consolidate IS NULL THEN r.state ELSE :RUN_IS_CONSOLIDATING END
      WHERE r.id = p_id RETURNING r.* INTO v_run;
     IF v_run.consolidate IS NULL THEN
         PERFORM pawl.run_consolidated(p_id, p_now);
@@ -387,7 +387,7 @@ LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_run pawl.run;
 BEGIN
-    UPDATE pawl.run r SET consolidated = true, job = 0, state = CASE WHEN r.children_open > 0 THEN 3 ELSE r.state END
+    UPDATE pawl.run r SET consolidated = true, job = 0, state = CASE WHEN r.children_open > 0 THEN :RUN_IS_NESTED ELSE r.state END
      WHERE r.id = p_id RETURNING r.* INTO v_run;
     IF v_run.children_open = 0 THEN
         PERFORM pawl.run_nest_end(v_run, p_now);
@@ -417,7 +417,7 @@ BEGIN
     END IF;
     IF v_run.parent IS NOT NULL THEN
         UPDATE pawl.run r SET children_open = r.children_open - 1,
-                              children_failed = r.children_failed + CASE WHEN p_state = 5 THEN 0 ELSE 1 END
+                              children_failed = r.children_failed + CASE WHEN p_state = :RUN_IS_COMPLETED THEN 0 ELSE 1 END
          WHERE r.id = v_run.parent RETURNING r.* INTO v_parent;
         IF v_parent.state = :RUN_IS_NESTED AND v_parent.children_open = 0 THEN
             PERFORM pawl.run_nest_end(v_parent, p_now);
@@ -439,7 +439,7 @@ BEGIN
     ELSIF p_run.policy = :FAILED_WAIT THEN
         UPDATE pawl.run r SET state = :RUN_IS_IN_REPAIR WHERE r.id = p_run.id;
     ELSE
-        PERFORM pawl.run_end(p_run.id, 6::smallint, format('%s of %s partitions failed', p_run.failed, p_run.partitions), p_now);
+        PERFORM pawl.run_end(p_run.id, :RUN_IS_FAILED::smallint, format('%s of %s partitions failed', p_run.failed, p_run.partitions), p_now);
     END IF;
 END
 $$;
@@ -462,7 +462,7 @@ BEGIN
         PERFORM 1 FROM pawl.run_partition p
           WHERE p.run = v_name[2]::bigint AND p.part = v_name[3]::integer AND p.state = :PART_ACTIVE AND p.job = p_job.id FOR UPDATE;
         IF FOUND THEN
-            PERFORM pawl.run_partition_end(v_name[2]::bigint, v_name[3]::integer, 3::smallint, v_why, p_now);
+            PERFORM pawl.run_partition_end(v_name[2]::bigint, v_name[3]::integer, :PART_FAILED::smallint, v_why, p_now);
         END IF;
         RETURN;
     END IF;
@@ -471,11 +471,11 @@ BEGIN
         RETURN;
     END IF;
     IF p_how <> 1 THEN
-        PERFORM pawl.run_end(v_run.id, 6::smallint, 'the consolidation failed: ' || v_why, p_now);
+        PERFORM pawl.run_end(v_run.id, :RUN_IS_FAILED::smallint, 'the consolidation failed: ' || v_why, p_now);
         RETURN;
     END IF;
     IF v_run.state = :RUN_IS_FAILED THEN
-        PERFORM pawl.run_open(v_run, 2::smallint);
+        PERFORM pawl.run_open(v_run, :RUN_IS_CONSOLIDATING::smallint);
     END IF;
     PERFORM pawl.run_consolidated(v_run.id, p_now);
 END
@@ -489,7 +489,7 @@ $$;
 CREATE OR REPLACE FUNCTION pawl.run_nest_end(p_run pawl.run, p_now bigint) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
-    PERFORM pawl.run_end(p_run.id, CASE WHEN p_run.children_failed > 0 THEN 6 ELSE 5 END::smallint,
+    PERFORM pawl.run_end(p_run.id, CASE WHEN p_run.children_failed > 0 THEN :RUN_IS_FAILED ELSE :RUN_IS_COMPLETED END::smallint,
                          CASE WHEN p_run.children_failed > 0 THEN format('%s of its child runs failed', p_run.children_failed) END, p_now);
 END
 $$;
@@ -544,8 +544,8 @@ DECLARE
 BEGIN
     UPDATE pawl.run_partition p SET state = p_state, error = pawl.text_cut(p_error, 4096), ended_ms = p_now, updated_ms = p_now
      WHERE p.run = p_run AND p.part = p_part RETURNING p.* INTO v_part;
-    UPDATE pawl.run r SET remaining = r.remaining - 1, done = r.done + (p_state = 2)::integer,
-                          failed = r.failed + (p_state = 3)::integer
+    UPDATE pawl.run r SET remaining = r.remaining - 1, done = r.done + (p_state = :PART_DONE)::integer,
+                          failed = r.failed + (p_state = :PART_FAILED)::integer
      WHERE r.id = p_run RETURNING r.* INTO v_run;
     IF v_run.announce IS NOT NULL THEN
         v_job.type := v_run.announce;
@@ -557,7 +557,7 @@ BEGIN
         v_job.agent := v_run.agent;
         v_job.unique_key := format('run:%s:%s:done:%s', p_run, p_part, v_part.generation);
         v_job.payload := format('{"run":%s,"part":%s,"generation":%s,"partition":%s,"status":"%s","items":%s,"error":%s}', p_run, p_part,
-            v_part.generation, to_json(v_part.name), CASE WHEN p_state = 2 THEN 'done' ELSE 'failed' END, v_part.items,
+            v_part.generation, to_json(v_part.name), CASE WHEN p_state = :PART_DONE THEN 'done' ELSE 'failed' END, v_part.items,
             coalesce(to_json(v_part.error), 'null'))::json;
         PERFORM pawl.job_insert(v_job, p_now);
         PERFORM pawl.put_wake(4::smallint, p_now);
@@ -586,7 +586,7 @@ BEGIN
                           failed = r.failed - (p_part.state = :PART_FAILED)::integer
      WHERE r.id = p_run.id;
     IF p_run.state <> :RUN_IS_RUNNING THEN
-        PERFORM pawl.run_open(p_run, 1::smallint);
+        PERFORM pawl.run_open(p_run, :RUN_IS_RUNNING::smallint);
     END IF;
 END
 $$;

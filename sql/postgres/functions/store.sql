@@ -29,7 +29,7 @@ BEGIN
         RETURN;
     END IF;
     IF v_known IS NOT NULL THEN
-        PERFORM pawl.epoch_raise(3::smallint);
+        PERFORM pawl.epoch_raise(:EPOCH_COPY::smallint);
     END IF;
     UPDATE pawl.settings s SET system_identifier = v_system;
 END
@@ -96,7 +96,7 @@ $$;
 -- returns: the new epoch
 -- tables: settings (written), lane (written: what it knew of transaction ids is forgotten)
 -- locks: all lanes, the settings row
-CREATE OR REPLACE FUNCTION pawl.epoch_raise(p_cause smallint DEFAULT 1::smallint) RETURNS bigint
+CREATE OR REPLACE FUNCTION pawl.epoch_raise(p_cause smallint DEFAULT :EPOCH_ASKED::smallint) RETURNS bigint
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_epoch bigint;

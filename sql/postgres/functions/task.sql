@@ -59,17 +59,17 @@ BEGIN
     PERFORM pawl.refuse_items(ARRAY['p_instants', 'p_due'],
                               ARRAY[cardinality(p_instants), cardinality(p_due)],
                               ARRAY[array_position(p_instants, NULL), array_position(p_due, NULL)]);
-    answers := array_fill(4::smallint, ARRAY[v_count]);
+    answers := array_fill(:ANSWER_CONFLICT::smallint, ARRAY[v_count]);
     ids := array_fill(0::bigint, ARRAY[v_count]);
     SELECT * INTO v_schedule FROM pawl.schedule s WHERE s.name = p_name FOR UPDATE;
     IF NOT FOUND THEN
-        answer := 6;
+        answer := :ANSWER_NOT_FOUND;
         RETURN;
     ELSIF v_schedule.version <> p_version THEN
-        answer := 4;
+        answer := :ANSWER_CONFLICT;
         RETURN;
     END IF;
-    answer := 1;
+    answer := :ANSWER_APPLIED;
     FOR i IN 1 .. v_count LOOP
         IF v_refused THEN
             answers[i] := 7;
@@ -100,11 +100,11 @@ BEGIN
             v_job.key := 'schedule:' || p_name;
         END IF;
         SELECT r.answer, r.id INTO v_answer, v_id FROM pawl.job_insert(v_job, v_now) r;
-        IF v_answer = 1 THEN
+        IF v_answer = :ANSWER_APPLIED THEN
             answers[i] := 1;
             ids[i] := v_id;
             UPDATE pawl.schedule_fire f SET job = v_id WHERE f.schedule = p_name AND f.instant_ms = p_instants[i];
-        ELSIF v_answer = 7 THEN
+        ELSIF v_answer = :ANSWER_REFUSED THEN
             answers[i] := 7;
             v_refused := true;
         END IF;
@@ -130,12 +130,12 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
     PERFORM 1 FROM pawl.task t WHERE t.name = p_task FOR KEY SHARE;
     IF NOT FOUND THEN
-        answer := 6;
+        answer := :ANSWER_NOT_FOUND;
         RETURN;
     END IF;
     SELECT s.version INTO schedule_put.version FROM pawl.schedule s WHERE s.name = p_name FOR UPDATE;
     IF p_version <> 0 AND p_version <> coalesce(schedule_put.version, 0) THEN
-        answer := 4;
+        answer := :ANSWER_CONFLICT;
         RETURN;
     END IF;
     INSERT INTO pawl.schedule AS s (name, task, kind, expr, zone, params, missed, missed_max, overlap, jitter_ms, start_ms, end_ms, paused,
@@ -149,7 +149,7 @@ BEGIN
            version = s.version + 1, updated_ms = excluded.updated_ms
     RETURNING s.version INTO schedule_put.version;
     PERFORM pawl.put_wake(4::smallint, pawl.now_ms()); -- workers that rest until the next schedule have to look again
-    answer := 1;
+    answer := :ANSWER_APPLIED;
 END
 $$;
 
@@ -164,10 +164,10 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
     DELETE FROM pawl.schedule s WHERE s.name = p_name;
     IF NOT FOUND THEN
-        RETURN 6;
+        RETURN :ANSWER_NOT_FOUND;
     END IF;
     DELETE FROM pawl.schedule_fire f WHERE f.schedule = p_name;
-    RETURN 1;
+    RETURN :ANSWER_APPLIED;
 END
 $$;
 
@@ -250,18 +250,18 @@ BEGIN
         RAISE EXCEPTION USING ERRCODE = 'PW001', MESSAGE = pawl.key_fault('key', p_key, p_type);
     END IF;
     IF p_agent IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pawl.agent a WHERE a.name = p_agent) THEN
-        answer := 6;
+        answer := :ANSWER_NOT_FOUND;
         RETURN;
     END IF;
     SELECT t.version INTO task_put.version FROM pawl.task t WHERE t.name = p_name FOR UPDATE;
     IF p_version <> 0 AND p_version <> coalesce(task_put.version, 0) THEN
-        answer := 4;
+        answer := :ANSWER_CONFLICT;
         RETURN;
     END IF;
     missing := pawl.scope_missing(p_agent, v_scopes);
     IF missing IS NOT NULL THEN
         INSERT INTO pawl.refusal (agent, task, missing, made_ms) VALUES (p_agent, p_name, missing, v_now);
-        answer := 7;
+        answer := :ANSWER_REFUSED;
         RETURN;
     END IF;
     INSERT INTO pawl.task AS t (name, agent, type, spec, params, scopes, queue, key, priority, max_attempts, flags, timeout_ms,
@@ -274,7 +274,7 @@ BEGIN
            flags = excluded.flags, timeout_ms = excluded.timeout_ms, retention_ms = excluded.retention_ms,
            version = t.version + 1, updated_ms = excluded.updated_ms
     RETURNING t.version INTO task_put.version;
-    answer := 1;
+    answer := :ANSWER_APPLIED;
 END
 $$;
 
@@ -289,12 +289,12 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
     PERFORM 1 FROM pawl.task t WHERE t.name = p_name FOR UPDATE;
     IF NOT FOUND THEN
-        RETURN 6;
+        RETURN :ANSWER_NOT_FOUND;
     ELSIF EXISTS (SELECT 1 FROM pawl.schedule s WHERE s.task = p_name) THEN
-        RETURN 4;
+        RETURN :ANSWER_CONFLICT;
     END IF;
     DELETE FROM pawl.task t WHERE t.name = p_name;
-    RETURN 1;
+    RETURN :ANSWER_APPLIED;
 END
 $$;
 

@@ -5,7 +5,7 @@
 -- tables: message, aside, dead, history, claim, hold (read)
 CREATE OR REPLACE VIEW pawl.message_all AS
 SELECT 1 AS place, coalesce(c.token, 0) AS token, coalesce(c.lease_until_ms, 0) AS lease_until_ms, m.seq, {{m.message}},
-       1 AS attempt, 0 AS deaths, false AS out_of_order, CASE WHEN c.token IS NULL THEN 1 ELSE 2 END AS state,
+       1 AS attempt, 0 AS deaths, false AS out_of_order, CASE WHEN c.token IS NULL THEN :STATE_READY ELSE :STATE_LEASED END AS state,
        c.instance AS claimed_by, 0 AS attempts, 0::bigint AS scheduled_ms, 0 AS reason, NULL::text AS error,
        NULL::text AS fingerprint, 0::bigint AS ended_ms
   FROM pawl.message m
@@ -20,7 +20,7 @@ SELECT 2, coalesce(c.token, 0), coalesce(c.lease_until_ms, 0), a.seq, {{a.messag
        SELECT CASE WHEN c.token IS NOT NULL THEN 2
                    WHEN EXISTS (SELECT 1 FROM pawl.hold h WHERE h.kind = a.kind AND h.key = a.key AND h.state = :HOLD_WAITING)
                         AND NOT EXISTS (SELECT 1 FROM pawl.aside b WHERE b.kind = a.kind AND b.key = a.key AND b.seq < a.seq)
-                   THEN 3 ELSE 4 END AS state) s
+                   THEN :STATE_SCHEDULED ELSE :STATE_BLOCKED END AS state) s
 UNION ALL
 SELECT 3, 0, 0, d.seq, {{d.message}},
        d.attempts + d.deaths + 1, d.deaths, d.out_of_order, 5,
@@ -292,7 +292,7 @@ DECLARE
     v_any boolean := coalesce(p_stream, p_type, p_topic) IS NULL AND p_before = 0;
     v_least integer := CASE WHEN v_any THEN p_limit ELSE 1 END;
     v_in_lane integer := greatest(v_least, p_scan / greatest(1, cardinality(v_kinds) * cardinality(v_lanes)));
-    v_in_kind integer := CASE WHEN v_any AND p_lane = -1 AND p_state IN (0, 5, 6) THEN p_limit
+    v_in_kind integer := CASE WHEN v_any AND p_lane = -1 AND p_state IN (0, :STATE_DEAD, :STATE_DONE) THEN p_limit
                               ELSE greatest(v_least, p_scan / cardinality(v_kinds)) END;
     v_in_flight integer := greatest(v_least, p_scan);
     v_until bigint;
@@ -300,21 +300,21 @@ BEGIN
     PERFORM pawl.refuse_range('p_limit', p_limit, 0, 1000000);
     WITH flight AS MATERIALIZED (
         SELECT c.source, c.kind, c.lane, unnest(c.seqs) AS seq FROM pawl.claim c
-         WHERE c.state = :CLAIM_ACTIVE AND p_state IN (1, 2, 3, 4) AND c.kind = ANY (v_kinds) AND (p_lane = -1 OR c.lane = p_lane)),
+         WHERE c.state = :CLAIM_ACTIVE AND p_state IN (:STATE_READY, :STATE_LEASED, :STATE_SCHEDULED, :STATE_BLOCKED) AND c.kind = ANY (v_kinds) AND (p_lane = -1 OR c.lane = p_lane)),
     looked AS MATERIALIZED (
         SELECT 1 AS place, m.kind, m.lane, m.seq, m.kind * 10000 + m.lane AS source, v_in_lane AS room,
                (p_stream IS NULL OR m.stream = p_stream) AND (p_type IS NULL OR m.type = p_type) AND (p_topic IS NULL OR m.topic = p_topic) AS fits
           FROM unnest(v_kinds) AS k(kind) CROSS JOIN unnest(v_lanes) AS l(lane)
          CROSS JOIN LATERAL (SELECT * FROM pawl.message m WHERE m.kind = k.kind AND m.lane = l.lane AND m.seq > p_after
                               ORDER BY m.seq LIMIT v_in_lane) m
-         WHERE p_state IN (0, 1) AND p_fingerprint IS NULL
+         WHERE p_state IN (0, :STATE_READY) AND p_fingerprint IS NULL
         UNION ALL
         SELECT 2, a.kind, a.lane, a.seq, -20 - a.kind, v_in_kind,
                (p_stream IS NULL OR a.stream = p_stream) AND (p_lane = -1 OR a.lane = p_lane) AND (p_type IS NULL OR a.type = p_type) AND (p_topic IS NULL OR a.topic = p_topic)
           FROM unnest(v_kinds) AS k(kind)
          CROSS JOIN LATERAL (SELECT * FROM pawl.aside a WHERE a.kind = k.kind AND a.seq > p_after AND (p_stream IS NULL OR a.key = p_stream)
                               ORDER BY a.seq LIMIT v_in_kind) a
-         WHERE p_state IN (0, 3, 4) AND p_fingerprint IS NULL
+         WHERE p_state IN (0, :STATE_SCHEDULED, :STATE_BLOCKED) AND p_fingerprint IS NULL
         UNION ALL
         SELECT 3, d.kind, d.lane, d.seq, -30 - d.kind, v_in_kind,
                (p_lane = -1 OR d.lane = p_lane) AND (p_type IS NULL OR d.type = p_type) AND (p_topic IS NULL OR d.topic = p_topic)
@@ -325,14 +325,14 @@ BEGIN
                                 AND (p_fingerprint IS NULL OR d.fingerprint = p_fingerprint)
                                 AND (p_stream IS NULL OR p_fingerprint IS NOT NULL OR d.stream = p_stream)
                               ORDER BY d.seq LIMIT v_in_kind) d
-         WHERE p_state IN (0, 5)
+         WHERE p_state IN (0, :STATE_DEAD)
         UNION ALL
         SELECT 4, h.kind, h.lane, h.seq, -40 - h.kind, v_in_kind,
                (p_lane = -1 OR h.lane = p_lane) AND (p_type IS NULL OR h.type = p_type) AND (p_topic IS NULL OR h.topic = p_topic)
                AND (p_before = 0 OR h.ended_ms < p_before) AND (p_stream IS NULL OR h.stream = p_stream)
           FROM unnest(v_kinds) AS k(kind)
          CROSS JOIN LATERAL (SELECT * FROM pawl.history h WHERE h.kind = k.kind AND h.seq > p_after ORDER BY h.seq LIMIT v_in_kind) h
-         WHERE p_state = 6 AND p_fingerprint IS NULL
+         WHERE p_state = :STATE_DONE AND p_fingerprint IS NULL
         UNION ALL
         SELECT f.source, f.kind, f.lane, f.seq, 0, v_in_flight,
                CASE f.source
@@ -343,7 +343,7 @@ BEGIN
                                AND (p_stream IS NULL OR a.stream = p_stream) AND (p_type IS NULL OR a.type = p_type)
                                AND (p_topic IS NULL OR a.topic = p_topic)) END
           FROM (SELECT g.* FROM flight g WHERE g.seq > p_after ORDER BY g.seq LIMIT v_in_flight) f
-         WHERE p_state = 2 AND p_fingerprint IS NULL),
+         WHERE p_state = :STATE_LEASED AND p_fingerprint IS NULL),
     -- What every place was examined up to.
     until AS MATERIALIZED (
         SELECT min(e.last) AS seq
@@ -355,7 +355,7 @@ BEGIN
            AND (p_state NOT IN (3, 4) OR p_state = (
                 SELECT CASE WHEN EXISTS (SELECT 1 FROM pawl.hold h WHERE h.kind = a.kind AND h.key = a.key AND h.state = :HOLD_WAITING)
                                  AND NOT EXISTS (SELECT 1 FROM pawl.aside b WHERE b.kind = a.kind AND b.key = a.key AND b.seq < a.seq)
-                            THEN 3 ELSE 4 END
+                            THEN :STATE_SCHEDULED ELSE :STATE_BLOCKED END
                   FROM pawl.aside a WHERE a.kind = o.kind AND a.seq = o.seq))
          ORDER BY o.seq LIMIT p_limit)
     SELECT coalesce(array_agg(f.place ORDER BY f.seq), '{}'), coalesce(array_agg(f.kind ORDER BY f.seq), '{}'),

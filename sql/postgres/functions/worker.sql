@@ -81,7 +81,7 @@ SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
     v_lease bigint := p_lease_seconds * 1000::bigint;
-    v_debug boolean := p_flags & 2 <> 0;
+    v_debug boolean := p_flags & :BATCH_DEBUG <> 0;
     v_stale bigint;
     v_lanes record;
 BEGIN
@@ -105,12 +105,12 @@ BEGIN
     answers := '{}';
     IF coalesce(p_renew_outbox_leases, p_outbox_completions, p_outbox_failures, p_outbox_releases, p_new_outbox_messages) IS NOT NULL THEN
         answers := answers || jsonb_build_object('Outbox', pawl.work_report(
-            p_instance_id, 1::smallint, p_renew_outbox_leases, p_outbox_completions, p_outbox_failures, p_outbox_releases,
+            p_instance_id, :KIND_OUTBOX::smallint, p_renew_outbox_leases, p_outbox_completions, p_outbox_failures, p_outbox_releases,
             p_new_outbox_messages, v_lease, v_debug, NULL, p_request_id));
     END IF;
     IF coalesce(p_renew_inbox_leases, p_inbox_completions, p_inbox_failures, p_inbox_releases, p_new_inbox_messages) IS NOT NULL THEN
         answers := answers || jsonb_build_object('Inbox', pawl.work_report(
-            p_instance_id, 2::smallint, p_renew_inbox_leases, p_inbox_completions, p_inbox_failures, p_inbox_releases,
+            p_instance_id, :KIND_INBOX::smallint, p_renew_inbox_leases, p_inbox_completions, p_inbox_failures, p_inbox_releases,
             p_new_inbox_messages, v_lease, v_debug, p_service_name, p_request_id));
     END IF;
     IF coalesce(p_receptor_completions, p_receptor_failures) IS NOT NULL THEN
@@ -130,12 +130,12 @@ BEGIN
     claimed_outbox := '[]';
     claimed_inbox := '[]';
     claimed_perspectives := '[]';
-    IF p_flags & 1 = 0 THEN
+    IF p_flags & :BATCH_SKIP_CLAIM = 0 THEN
         IF p_kinds & 2 <> 0 THEN
-            claimed_outbox := pawl.work_claim(p_instance_id, 1::smallint, p_max_messages, v_lease, p_request_id);
+            claimed_outbox := pawl.work_claim(p_instance_id, :KIND_OUTBOX::smallint, p_max_messages, v_lease, p_request_id);
         END IF;
         IF p_kinds & 4 <> 0 THEN
-            claimed_inbox := pawl.work_claim(p_instance_id, 2::smallint, p_max_messages, v_lease, p_request_id);
+            claimed_inbox := pawl.work_claim(p_instance_id, :KIND_INBOX::smallint, p_max_messages, v_lease, p_request_id);
         END IF;
         IF p_kinds & 8 <> 0 THEN
             claimed_perspectives := (
@@ -148,7 +148,7 @@ BEGIN
     SELECT l.outbox, l.inbox, l.perspective INTO v_lanes FROM pawl.lanes_owned(p_instance_id) l;
     assigned_lanes := jsonb_build_object('Outbox', v_lanes.outbox, 'Inbox', v_lanes.inbox, 'Perspectives', v_lanes.perspective);
     -- Ten thousand numbers in every answer cost more than the work itself.
-    IF p_flags & 4 <> 0 THEN
+    IF p_flags & :BATCH_LANES <> 0 THEN
         assigned_partitions := (
             SELECT coalesce(jsonb_agg(p.number ORDER BY p.number), '[]')
               FROM pawl.settings s CROSS JOIN LATERAL generate_series(0, s.partition_count - 1) AS p(number)
@@ -316,7 +316,7 @@ BEGIN
         v_keys := ARRAY(SELECT p.key FROM pawl.perspective p WHERE p.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING));
     END IF;
     SELECT array_agg(i.token) AS tokens, array_agg(i.id) AS ids, array_agg(i.stream) AS streams INTO v_wake
-      FROM pawl.claim(p_instance, 3::smallint, 1000, p_lease_ms, 0::smallint, 0, NULL) i;
+      FROM pawl.claim(p_instance, :KIND_PERSPECTIVE::smallint, 1000, p_lease_ms, 0::smallint, 0, NULL) i;
     IF v_wake.ids IS NOT NULL THEN
         v_busy := '{}';
         FOR v_grant IN SELECT g.* FROM pawl.checkpoints_claim(p_instance, array_remove(v_wake.streams, NULL), v_keys, v_left, p_lease_ms,
@@ -337,10 +337,10 @@ BEGIN
             RETURN NEXT;
         END LOOP;
         -- What they said is written down in checkpoints, except for the streams that a transaction is at.
-        PERFORM pawl.complete(p_instance, 3::smallint, array_agg(u.token), array_agg(u.id), array_agg(4), false)
+        PERFORM pawl.complete(p_instance, :KIND_PERSPECTIVE::smallint, array_agg(u.token), array_agg(u.id), array_agg(4), false)
            FROM unnest(v_wake.tokens, v_wake.ids, v_wake.streams) AS u(token, id, stream)
           WHERE (u.stream = ANY (v_busy)) IS NOT TRUE HAVING count(*) > 0;
-        PERFORM pawl.release(p_instance, 3::smallint, array_agg(u.token), array_agg(u.id), array_agg(100::bigint))
+        PERFORM pawl.release(p_instance, :KIND_PERSPECTIVE::smallint, array_agg(u.token), array_agg(u.id), array_agg(100::bigint))
            FROM unnest(v_wake.tokens, v_wake.ids, v_wake.streams) AS u(token, id, stream)
           WHERE u.stream = ANY (v_busy) HAVING count(*) > 0;
     END IF;

@@ -77,15 +77,15 @@ SELECT actor, reason FROM pawl_pause WHERE scope = ?1 AND name = ?2
 -- name: pause_fits
 -- Whether a message waits for the resume of its topic or its stream; one that is cancelled does not.
 -- params: topic, stream, id as text
-SELECT 1 WHERE (EXISTS (SELECT 1 FROM pawl_pause WHERE scope = 1 AND name = ?1)
-                OR EXISTS (SELECT 1 FROM pawl_pause WHERE scope = 2 AND name = ?2))
-           AND NOT EXISTS (SELECT 1 FROM pawl_pause WHERE scope = 4 AND name = ?3)
+SELECT 1 WHERE (EXISTS (SELECT 1 FROM pawl_pause WHERE scope = :PAUSE_TOPIC AND name = ?1)
+                OR EXISTS (SELECT 1 FROM pawl_pause WHERE scope = :PAUSE_STREAM AND name = ?2))
+           AND NOT EXISTS (SELECT 1 FROM pawl_pause WHERE scope = :PAUSE_MESSAGE AND name = ?3)
 
 -- name: pause_handler
 -- Whether a message waits for the resume of its handler; one that is cancelled does not.
 -- params: handler, id as text
-SELECT 1 WHERE EXISTS (SELECT 1 FROM pawl_pause WHERE scope = 3 AND name = ?1)
-           AND NOT EXISTS (SELECT 1 FROM pawl_pause WHERE scope = 4 AND name = ?2)
+SELECT 1 WHERE EXISTS (SELECT 1 FROM pawl_pause WHERE scope = :PAUSE_HANDLER AND name = ?1)
+           AND NOT EXISTS (SELECT 1 FROM pawl_pause WHERE scope = :PAUSE_MESSAGE AND name = ?2)
 
 -- name: pause_insert
 -- Pause a topic, a stream or a handler.
@@ -98,7 +98,7 @@ SELECT scope, name, reason, actor, since_ms FROM pawl_pause ORDER BY scope, name
 
 -- name: pause_any
 -- Whether any topic or stream is paused.
-SELECT 1 FROM pawl_pause WHERE scope <= 2 LIMIT 1
+SELECT 1 FROM pawl_pause WHERE scope <= :PAUSE_STREAM LIMIT 1
 
 -- name: pause_cancel
 -- A message that is cancelled does not wait for a resume any longer.
