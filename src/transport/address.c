@@ -114,3 +114,19 @@ pawl_status address_parse(struct arena *arena, const char *url, struct address *
     *out = address;
     return PAWL_OK;
 }
+
+pawl_status address_of(struct arena *arena, const struct transport_config *config, struct address_ports ports,
+                       struct address *address, pawl_error *err) {
+    if (arena == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "address", "out of memory");
+    pawl_status status = address_parse(arena, config->url, address, err);
+    if (status != PAWL_OK)
+        return status;
+    if (address->port == 0)
+        address->port = address->tls ? ports.tls : ports.plain;
+    if (config->user != NULL)
+        address->user = config->user;
+    if (config->password != NULL)
+        address->password = config->password;
+    return PAWL_OK;
+}

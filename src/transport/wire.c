@@ -65,15 +65,14 @@ static int connect_one(const struct addrinfo *info, int64_t until_ms, int *code)
     return -1;
 }
 
-static pawl_status connect_host(const struct wire_config *config, int64_t until_ms, int *fd,
-                                pawl_error *err) {
+static pawl_status connect_host(const struct address *address, int64_t until_ms, int *fd, pawl_error *err) {
     char port[8];
-    snprintf(port, sizeof(port), "%d", config->port);
+    snprintf(port, sizeof(port), "%d", address->port);
     struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
     struct addrinfo *found = NULL;
-    int failed = getaddrinfo(config->host, port, &hints, &found);
+    int failed = getaddrinfo(address->host, port, &hints, &found);
     if (failed != 0)
-        return error_set(err, PAWL_UNAVAILABLE, "connect", "the host %s is not found: %s", config->host,
+        return error_set(err, PAWL_UNAVAILABLE, "connect", "the host %s is not found: %s", address->host,
                          gai_strerror(failed));
     int code = 0;
     *fd = -1;
@@ -81,8 +80,8 @@ static pawl_status connect_host(const struct wire_config *config, int64_t until_
         *fd = connect_one(info, until_ms, &code);
     freeaddrinfo(found);
     if (*fd < 0)
-        return error_errno(err, PAWL_UNAVAILABLE, "connect", code, "%s:%d cannot be reached", config->host,
-                           config->port);
+        return error_errno(err, PAWL_UNAVAILABLE, "connect", code, "%s:%d cannot be reached", address->host,
+                           address->port);
     return PAWL_OK;
 }
 
@@ -97,7 +96,7 @@ static const char *tls_reason(const struct wire *wire, char *text, size_t size) 
     return text;
 }
 
-static pawl_status tls_context(struct wire *wire, const struct wire_config *config, pawl_error *err) {
+static pawl_status tls_context(struct wire *wire, const struct transport_config *config, pawl_error *err) {
     char text[128];
     wire->context = SSL_CTX_new(TLS_client_method());
     if (wire->context == NULL)
@@ -130,19 +129,19 @@ static bool tls_again(struct wire *wire, int result, int64_t until_ms, bool *tim
     return !*timeout;
 }
 
-static pawl_status tls_start(struct wire *wire, const struct wire_config *config, int64_t until_ms,
-                             pawl_error *err) {
+static pawl_status tls_start(struct wire *wire, const struct transport_config *config,
+                             const struct address *address, int64_t until_ms, pawl_error *err) {
     pawl_status status = tls_context(wire, config, err);
     if (status != PAWL_OK)
         return status;
     wire->tls = SSL_new(wire->context);
     struct in6_addr ip;
-    bool numeric = wire->tls != NULL && (inet_pton(AF_INET, config->host, &ip) == 1 ||
-                                         inet_pton(AF_INET6, config->host, &ip) == 1);
+    bool numeric = wire->tls != NULL && (inet_pton(AF_INET, address->host, &ip) == 1 ||
+                                         inet_pton(AF_INET6, address->host, &ip) == 1);
     if (wire->tls == NULL || SSL_set_fd(wire->tls, wire->fd) != 1 ||
-        (numeric ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(wire->tls), config->host)
-                 : SSL_set1_host(wire->tls, config->host)) != 1 ||
-        (!numeric && SSL_set_tlsext_host_name(wire->tls, config->host) != 1))
+        (numeric ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(wire->tls), address->host)
+                 : SSL_set1_host(wire->tls, address->host)) != 1 ||
+        (!numeric && SSL_set_tlsext_host_name(wire->tls, address->host) != 1))
         return error_set(err, PAWL_NO_MEMORY, "connect", "no TLS session");
     int result;
     bool timeout = false;
@@ -152,23 +151,24 @@ static pawl_status tls_start(struct wire *wire, const struct wire_config *config
             continue;
         if (timeout)
             return error_set(err, PAWL_UNAVAILABLE, "connect", "%s:%d does not finish the TLS handshake",
-                             config->host, config->port);
+                             address->host, address->port);
         char text[128];
-        return error_set(err, PAWL_INVALID, "connect", "TLS with %s:%d failed: %s", config->host,
-                         config->port, tls_reason(wire, text, sizeof(text)));
+        return error_set(err, PAWL_INVALID, "connect", "TLS with %s:%d failed: %s", address->host,
+                         address->port, tls_reason(wire, text, sizeof(text)));
     }
     return PAWL_OK;
 }
 
-pawl_status wire_open(const struct wire_config *config, struct wire **out, pawl_error *err) {
+pawl_status wire_open(const struct transport_config *config, const struct address *address, struct wire **out,
+                      pawl_error *err) {
     struct wire *wire = calloc(1, sizeof(*wire));
     if (wire == NULL)
         return error_set(err, PAWL_NO_MEMORY, "connect", "out of memory");
     wire->fd = -1;
     int64_t until_ms = clock_boot_ms() + config->connect_ms;
-    pawl_status status = connect_host(config, until_ms, &wire->fd, err);
-    if (status == PAWL_OK && config->tls)
-        status = tls_start(wire, config, until_ms, err);
+    pawl_status status = connect_host(address, until_ms, &wire->fd, err);
+    if (status == PAWL_OK && address->tls)
+        status = tls_start(wire, config, address, until_ms, err);
     if (status != PAWL_OK) {
         wire_close(wire);
         return status;

@@ -2,20 +2,13 @@
 #ifndef TRANSPORT_WIRE_H
 #define TRANSPORT_WIRE_H
 
-#include "pawl.h"
+#include "transport/address.h"
 
 struct wire;
 
-struct wire_config {
-    const char *host;
-    int port;
-    bool tls; /* the certificate must be valid and name the host */
-    const char *ca_file, *cert_file, *key_file;
-    int connect_ms;
-};
-
 /* PAWL_UNAVAILABLE: cannot be reached; PAWL_INVALID: the TLS handshake failed for good. */
-PAWL_MUSTCHECK pawl_status wire_open(const struct wire_config *config, struct wire **wire, pawl_error *err);
+PAWL_MUSTCHECK pawl_status wire_open(const struct transport_config *config, const struct address *address,
+                                     struct wire **wire, pawl_error *err);
 void wire_close(struct wire *wire); /* takes NULL */
 
 /* Writes all of it before the deadline (boot time). */

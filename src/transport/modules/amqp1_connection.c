@@ -243,8 +243,7 @@ static pawl_status use_shared_access(struct transport *session, const struct tra
 
 static pawl_status start(struct transport *session, const struct transport_config *config,
                          const struct address *address, pawl_error *err) {
-    const char *user = config->user != NULL ? config->user : address->user;
-    const char *password = config->password != NULL ? config->password : address->password;
+    const char *user = address->user, *password = address->password;
     bool sas = strcmp(address->scheme, "sb") == 0 || wants_sas(config);
     session->connection = pn_connection();
     if (session->connection == NULL ||
@@ -282,20 +281,11 @@ pawl_status amqp1_open(const struct transport_config *config, struct transport *
     session->confirm_ms = config->confirm_ms;
     session->arena = arena_create(0);
     struct address address;
-    pawl_status status = session->arena == NULL ? error_set(err, PAWL_NO_MEMORY, "amqp1", "out of memory")
-                                                : address_parse(session->arena, config->url, &address, err);
+    pawl_status status = address_of(session->arena, config,
+                                    (struct address_ports){PORT_DEFAULT, PORT_TLS_DEFAULT}, &address, err);
     if (status == PAWL_OK) {
         session->host = address.host;
-        struct wire_config wire = {.host = address.host,
-                                   .port = address.port != 0 ? address.port
-                                           : address.tls     ? PORT_TLS_DEFAULT
-                                                             : PORT_DEFAULT,
-                                   .tls = address.tls,
-                                   .ca_file = config->ca_file,
-                                   .cert_file = config->cert_file,
-                                   .key_file = config->key_file,
-                                   .connect_ms = config->connect_ms};
-        status = wire_open(&wire, &session->wire, err);
+        status = wire_open(config, &address, &session->wire, err);
     }
     if (status == PAWL_OK)
         status = start(session, config, &address, err);

@@ -88,7 +88,7 @@ void amqp_session_close(struct transport *session) {
 static pawl_status open_socket(struct transport *session, const struct transport_config *config,
                                const struct address *address, pawl_error *err) {
     amqp_socket_t *socket = NULL;
-    int port = address->port != 0 ? address->port : address->tls ? PORT_TLS_DEFAULT : PORT_DEFAULT;
+    int port = address->port;
     if (address->tls) {
         socket = amqp_ssl_socket_new(session->connection);
         if (socket == NULL)
@@ -124,10 +124,8 @@ static pawl_status open_socket(struct transport *session, const struct transport
 
 static pawl_status login(struct transport *session, const struct transport_config *config,
                          const struct address *address, pawl_error *err) {
-    const char *user = config->user != NULL ? config->user : address->user != NULL ? address->user : "guest";
-    const char *password = config->password != NULL    ? config->password
-                           : address->password != NULL ? address->password
-                                                       : "guest";
+    const char *user = address->user != NULL ? address->user : "guest";
+    const char *password = address->password != NULL ? address->password : "guest";
     struct timeval limit = amqp_timeval(config->connect_ms);
     amqp_set_handshake_timeout(session->connection, &limit);
     struct timeval answer = amqp_timeval(config->confirm_ms);
@@ -153,11 +151,11 @@ pawl_status amqp_session_open(const struct transport_config *config, struct tran
     session->arena = arena_create(0);
     session->connection = amqp_new_connection();
     struct address address;
-    pawl_status status = PAWL_OK;
-    if (session->arena == NULL || session->connection == NULL)
-        status = error_set(err, PAWL_NO_MEMORY, "amqp", "out of memory");
+    pawl_status status =
+        session->connection != NULL ? PAWL_OK : error_set(err, PAWL_NO_MEMORY, "amqp", "out of memory");
     if (status == PAWL_OK)
-        status = address_parse(session->arena, config->url, &address, err);
+        status = address_of(session->arena, config, (struct address_ports){PORT_DEFAULT, PORT_TLS_DEFAULT},
+                            &address, err);
     if (status == PAWL_OK) {
         const char *exchange = transport_option(config, "exchange");
         session->exchange = arena_strdup(session->arena, exchange != NULL ? exchange : "");

@@ -27,8 +27,7 @@ static pawl_status set(rd_kafka_conf_t *conf, const char *name, const char *valu
 
 static pawl_status set_access(rd_kafka_conf_t *conf, const struct transport *session, pawl_error *err) {
     const struct transport_config *config = session->config;
-    const char *user = config->user != NULL ? config->user : session->address.user;
-    const char *password = config->password != NULL ? config->password : session->address.password;
+    const char *user = session->address.user, *password = session->address.password;
     bool tls = session->address.tls, sasl = user != NULL && password != NULL;
     pawl_status status = set(conf, "security.protocol",
                              tls ? (sasl ? "sasl_ssl" : "ssl") : (sasl ? "sasl_plaintext" : "plaintext"),
@@ -177,9 +176,8 @@ pawl_status kafka_session_open(const struct transport_config *config,
     session->config = config;
     session->structured = structured != NULL && strcmp(structured, "true") == 0;
     session->arena = arena_create(0);
-    pawl_status status = session->arena == NULL
-                             ? error_set(err, PAWL_NO_MEMORY, "kafka", "out of memory")
-                             : address_parse(session->arena, config->url, &session->address, err);
+    pawl_status status =
+        address_of(session->arena, config, (struct address_ports){0, 0}, &session->address, err);
     if (status == PAWL_OK && session->address.port == 0)
         session->address.hosts = arena_printf(session->arena, "%s:%d", session->address.host, PORT_DEFAULT);
     if (status == PAWL_OK)

@@ -54,10 +54,8 @@ static void nats_session_close(struct transport *session) {
 static natsStatus set_options(natsOptions *options, const struct transport_config *config,
                               const struct address *address) {
     char url[NATS_SUBJECT_BYTES];
-    snprintf(url, sizeof(url), "nats://%s:%d", address->host,
-             address->port != 0 ? address->port : PORT_DEFAULT);
-    const char *user = config->user != NULL ? config->user : address->user;
-    const char *password = config->password != NULL ? config->password : address->password;
+    snprintf(url, sizeof(url), "nats://%s:%d", address->host, address->port);
+    const char *user = address->user, *password = address->password;
     natsStatus code = natsOptions_SetURL(options, url);
     if (code == NATS_OK)
         code = natsOptions_SetTimeout(options, config->connect_ms);
@@ -118,8 +116,8 @@ static pawl_status nats_session_open(const struct transport_config *config, stru
     session->confirm_ms = config->confirm_ms;
     session->arena = arena_create(0);
     struct address address;
-    pawl_status status = session->arena == NULL ? error_set(err, PAWL_NO_MEMORY, "nats", "out of memory")
-                                                : address_parse(session->arena, config->url, &address, err);
+    pawl_status status =
+        address_of(session->arena, config, (struct address_ports){PORT_DEFAULT, PORT_DEFAULT}, &address, err);
     if (status == PAWL_OK)
         status = connect_to(session, config, &address, err);
     if (status != PAWL_OK) {

@@ -126,10 +126,8 @@ static pawl_status ask(struct transport *session, int count, const pawl_str *wor
     return status;
 }
 
-static pawl_status greet(struct transport *session, const struct transport_config *config,
-                         const struct address *address, pawl_error *err) {
-    pawl_str user = str_from(config->user != NULL ? config->user : address->user);
-    pawl_str password = str_from(config->password != NULL ? config->password : address->password);
+static pawl_status greet(struct transport *session, const struct address *address, pawl_error *err) {
+    pawl_str user = str_from(address->user), password = str_from(address->password);
     pawl_status status = PAWL_OK;
     if (password.ptr != NULL && user.ptr != NULL)
         status = ask(session, 3, (pawl_str[]){STR("AUTH"), user, password}, NULL, err);
@@ -167,23 +165,14 @@ static pawl_status redis_open(const struct transport_config *config, struct tran
     const char *max_length = transport_option(config, "max-length");
     snprintf(session->max_length, sizeof(session->max_length), "%s", max_length != NULL ? max_length : "");
     struct address address;
-    pawl_status status = PAWL_OK;
-    if (session->reader == NULL || session->arena == NULL)
-        status = no_memory(err);
+    pawl_status status = session->reader != NULL ? PAWL_OK : no_memory(err);
     if (status == PAWL_OK)
-        status = address_parse(session->arena, config->url, &address, err);
-    if (status == PAWL_OK) {
-        struct wire_config wire = {.host = address.host,
-                                   .port = address.port != 0 ? address.port : PORT_DEFAULT,
-                                   .tls = address.tls,
-                                   .ca_file = config->ca_file,
-                                   .cert_file = config->cert_file,
-                                   .key_file = config->key_file,
-                                   .connect_ms = config->connect_ms};
-        status = wire_open(&wire, &session->wire, err);
-    }
+        status = address_of(session->arena, config, (struct address_ports){PORT_DEFAULT, PORT_DEFAULT},
+                            &address, err);
     if (status == PAWL_OK)
-        status = greet(session, config, &address, err);
+        status = wire_open(config, &address, &session->wire, err);
+    if (status == PAWL_OK)
+        status = greet(session, &address, err);
     if (status != PAWL_OK) {
         redis_close(session);
         return status;
