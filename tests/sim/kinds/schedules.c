@@ -132,12 +132,10 @@ static void reply_look(struct world *world, struct wire *wire) {
 static const struct wire_call look_call = {"due schedules", execute_look, reply_look};
 
 static void do_look(struct world *world, const struct occasion *occasion) {
-    bool over = true;
-    for (int i = 0; i < world->swarm.kinds_on.schedules; i++)
-        over = over && world->kinds.schedules[i].history.over;
-    if (over)
-        return;
-    wire_call_send(world, wire_call_new(world, occasion->worker, &look_call, 0), 0);
+    if (!sim_schedules_drained(world))
+        wire_call_send(world, wire_call_new(world, occasion->worker, &look_call, 0), 0);
+    else if (world->swarm.kinds_on.failover && !world->healed) /* what was over may come back */
+        look_again(world, occasion->worker, world->swarm.poll_ms);
 }
 
 static void look_again(struct world *world, int index, int64_t in_ms) {
