@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/limits.h"
-#include "base/str.h"
 #include "base/time/clock.h"
 #include "operations/fleet.h"
 #include "operations/operations.h"

@@ -8,7 +8,6 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/time/clock.h"
-#include "base/uuid.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/front.h"

@@ -1,9 +1,7 @@
 /* pawl perspectives: register read models and see how they do. */
-#include <inttypes.h>
 #include <string.h>
 #include <time.h>
 
-#include "base/error.h"
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/commands.h"

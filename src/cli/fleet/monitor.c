@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/str.h"
 #include "base/thread.h"
 #include "base/time/clock.h"
 #include "cli/cli.h"

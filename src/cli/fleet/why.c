@@ -7,7 +7,6 @@
 #include "cli/commands.h"
 #include "cli/fleet/why_kinds.h"
 #include "view/message.h"
-#include "view/names.h"
 #include "view/why/story.h"
 #include "view/why/view.h"
 

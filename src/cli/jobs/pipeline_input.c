@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "base/str.h"
-#include "base/time/clock.h"
 #include "cli/input.h"
 #include "cli/jobs/tool_registry.h"
 #include "work/pipeline/job.h"

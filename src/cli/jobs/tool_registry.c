@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/str.h"
 #include "work/pipeline/builtin.h"
 
 pawl_status tool_registry_open(struct cli *cli, struct tools **tools, pawl_error *err) {

@@ -4,7 +4,6 @@
 #include "base/uuid.h"
 #include "cli/audit.h"
 #include "cli/commands.h"
-#include "view/message.h"
 
 static pawl_status check_state(struct cli *cli, pawl_uuid id, pawl_error *err) {
     struct message_rows rows;

@@ -1,8 +1,6 @@
 /* pawl dead: list, show and group dead letters. */
 #include "cli/commands.h"
 #include "cli/messages/list.h"
-#include "view/message.h"
-#include "view/names.h"
 #include "view/note.h"
 #include "view/output/row.h"
 

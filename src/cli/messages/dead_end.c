@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "base/str.h"
-#include "base/uuid.h"
 #include "cli/audit.h"
 #include "cli/commands.h"
 #include "cli/front.h"

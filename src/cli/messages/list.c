@@ -7,7 +7,6 @@
 #include "cli/front.h"
 #include "operations/messages.h"
 #include "view/message.h"
-#include "view/names.h"
 
 struct message_filter message_filter_of(struct cli *cli) {
     struct request request = front_request(cli);

@@ -1,7 +1,6 @@
 /* pawl messages: what is waiting, running, set aside, dead or done. */
 #include "cli/commands.h"
 #include "cli/messages/list.h"
-#include "view/message.h"
 
 static pawl_status list(struct cli *cli, pawl_error *err) {
     return messages_list(cli, 0, "no messages", err);

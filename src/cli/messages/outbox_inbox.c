@@ -1,5 +1,4 @@
 /* pawl outbox and pawl inbox: the messages of one kind, and sending finished ones again. */
-#include <inttypes.h>
 
 #include "base/error.h"
 #include "base/uuid.h"
@@ -8,7 +7,6 @@
 #include "cli/front.h"
 #include "cli/messages/list.h"
 #include "operations/messages.h"
-#include "view/message.h"
 #include "view/names.h"
 
 static void choose(struct cli *cli, enum store_kind kind) {

@@ -4,9 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/error.h"
 #include "base/str.h"
-#include "base/time/clock.h"
 #include "cli/commands.h"
 #include "cli/front.h"
 #include "cli/runs/run_watch.h"

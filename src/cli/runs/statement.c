@@ -1,5 +1,4 @@
 /* pawl statement: SQL that runs use by name. */
-#include "base/str.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/front.h"

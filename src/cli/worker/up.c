@@ -7,7 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/error.h"
 #include "base/thread.h"
 #include "base/time/clock.h"
 #include "cli/commands.h"

@@ -1,9 +1,7 @@
 /* Routes of dead letters: groups, redrive, discard. */
-#include <inttypes.h>
 
 #include "base/error.h"
 #include "base/str.h"
-#include "base/uuid.h"
 #include "operations/messages.h"
 #include "server/api/fields.h"
 #include "server/api/ids.h"

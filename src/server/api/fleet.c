@@ -1,16 +1,12 @@
 /* Routes of the fleet: instances, lanes, duties, streams. */
-#include <inttypes.h>
 
-#include "base/error.h"
-#include "base/hash.h"
-#include "base/str.h"
-#include "base/uuid.h"
 #include "operations/fleet.h"
+#include "base/hash.h"
+#include "base/uuid.h"
 #include "operations/operations.h"
 #include "server/api/fields.h"
 #include "server/http/call.h"
 #include "view/fleet.h"
-#include "view/names.h"
 #include "view/output/row.h"
 #include "view/stream.h"
 

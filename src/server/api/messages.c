@@ -1,10 +1,8 @@
 /* Routes of messages: list, show, explain, send. */
-#include <inttypes.h>
 
+#include "operations/messages.h"
 #include "base/error.h"
 #include "base/str.h"
-#include "base/uuid.h"
-#include "operations/messages.h"
 #include "server/api/fields.h"
 #include "server/api/ids.h"
 #include "server/http/call.h"

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/str.h"
 #include "operations/notes.h"
 #include "operations/operations.h"
 #include "server/api/fields.h"

@@ -1,12 +1,9 @@
 /* Routes of receptors on events, and of receptor results for a message or event. */
-#include "base/error.h"
-#include "base/str.h"
 #include "operations/events.h"
 #include "operations/operations.h"
 #include "server/api/fields.h"
 #include "server/api/ids.h"
 #include "server/http/call.h"
-#include "view/names.h"
 #include "view/receptor.h"
 
 static pawl_status show(struct call *call, pawl_error *err) {

@@ -1,16 +1,12 @@
 /* Routes of runs: start, list with progress, partitions, items, pause, retry; statements. */
-#include <inttypes.h>
 
-#include "base/error.h"
-#include "base/str.h"
-#include "base/time/clock.h"
-#include "operations/operations.h"
 #include "operations/runs.h"
+#include "base/str.h"
+#include "operations/operations.h"
 #include "server/api/fields.h"
 #include "server/api/tooling.h"
 #include "server/http/call.h"
 #include "server/server.h"
-#include "view/names.h"
 #include "view/run.h"
 #include "work/run/start.h"
 

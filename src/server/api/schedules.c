@@ -1,6 +1,4 @@
 /* Routes of schedules: list, change, pause, preview, run now. */
-#include "base/error.h"
-#include "base/str.h"
 #include "operations/jobs.h"
 #include "operations/operations.h"
 #include "operations/tasks.h"

@@ -1,7 +1,6 @@
 /* Routes of browser sessions: signing in and out. */
 #include <inttypes.h>
 
-#include "base/error.h"
 #include "base/limits.h"
 #include "base/time/clock.h"
 #include "server/access/sessions.h"

@@ -1,6 +1,5 @@
 /* Routes that list the available transports and tools. */
 #include "base/str.h"
-#include "base/time/clock.h"
 #include "operations/fleet.h"
 #include "operations/operations.h"
 #include "server/api/fields.h"

@@ -90,12 +90,6 @@ PAWL_MUSTCHECK pawl_status call_list_end(struct call *call, const char *key, paw
 /* The same with a number; 0: there is no other page. */
 PAWL_MUSTCHECK pawl_status call_list_end_number(struct call *call, int64_t next, pawl_error *err);
 void call_record(struct call *call, const struct cell *cells);
-#define CALL_RECORD(call, noun, row)                                                                         \
-    do {                                                                                                     \
-        struct cell row_cells[sizeof noun##_columns / sizeof *noun##_columns];                               \
-        noun##_cells((row), row_cells);                                                                      \
-        call_record((call), row_cells);                                                                      \
-    } while (0)
 /* Whether the caller may see the contents and results of work: a viewer may not, like the database's view
  * role, and with --redact '*' no one may. */
 bool call_sees_content(const struct call *call);

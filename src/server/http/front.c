@@ -1,8 +1,6 @@
 /* HTTP as a front of operations: the fields of a route are inputs, answers are JSON. */
 #include "server/http/call.h"
 
-#include "base/str.h"
-
 static struct value front_value(void *self, const char *name) { return *call_value(self, name); }
 
 static int front_limit(void *self) { return call_limit(self); }

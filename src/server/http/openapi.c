@@ -5,7 +5,6 @@
 
 #include "base/limits.h"
 #include "base/str.h"
-#include "base/uuid.h"
 #include "server/access/auth.h"
 #include "server/http/route.h"
 
