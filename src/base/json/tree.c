@@ -10,6 +10,9 @@
 #include "base/limits.h"
 #include "base/str.h"
 
+const struct tree tree_null = {.kind = TREE_NULL, .nodes = 1};
+const struct tree tree_empty = {.kind = TREE_OBJECT, .nodes = 1};
+
 const char *tree_kind_name(enum tree_kind kind) {
     static const char *const names[] = {"null", "boolean", "boolean", "number", "string", "array", "object"};
     return names[kind];
@@ -108,6 +111,18 @@ void tree_write(struct buf *buf, const struct tree *tree) {
         write_items(buf, tree);
         break;
     }
+}
+
+pawl_status tree_text(struct arena *arena, const struct tree *tree, size_t bytes_max, pawl_str *json,
+                      pawl_error *err) {
+    struct buf text;
+    buf_init(&text, bytes_max);
+    tree_write(&text, tree);
+    pawl_status status = buf_status(&text, "tree", err);
+    if (status == PAWL_OK)
+        status = str_dup(arena, buf_str(&text), json, err);
+    buf_free(&text);
+    return status;
 }
 
 struct tree *tree_scalar(struct arena *arena, enum tree_kind kind, pawl_str text) {

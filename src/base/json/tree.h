@@ -22,6 +22,9 @@ struct tree {
     const struct tree **sorted; /* objects: by key, in byte order */
 };
 
+/* null, and an object without members. */
+extern const struct tree tree_null, tree_empty;
+
 /* What may be read. Zero means the limit of base/limits.h. */
 struct tree_limits {
     size_t depth_max;
@@ -41,6 +44,10 @@ PAWL_MUSTCHECK pawl_status tree_parse_yaml(struct arena *arena, pawl_str text,
 
 /* Appends the value as JSON without blanks. */
 void tree_write(struct buf *buf, const struct tree *tree);
+
+/* The same as text in the arena, of at most bytes_max bytes (0: PAWL_BUF_BYTES_MAX). */
+PAWL_MUSTCHECK pawl_status tree_text(struct arena *arena, const struct tree *tree, size_t bytes_max,
+                                     pawl_str *json, pawl_error *err);
 
 /* The member of an object, or NULL (also when tree is NULL or no object). */
 const struct tree *tree_get(const struct tree *tree, pawl_str key);

@@ -168,7 +168,6 @@ static void check_params(struct tree_reader *in, const struct pipeline *pipeline
 
 pawl_status pipeline_check(const struct pipeline *pipeline, const struct pipeline_world *world,
                            pawl_error *err) {
-    static const struct tree nothing = {.kind = TREE_OBJECT, .nodes = 1};
     struct pipeline_world filled = *world;
     struct checker checker = {.world = &filled,
                               .in = {.arena = arena_create(0), .op = "pipeline", .err = err}};
@@ -176,7 +175,7 @@ pawl_status pipeline_check(const struct pipeline *pipeline, const struct pipelin
     if (in->arena == NULL)
         return tree_no_memory(in);
     if (filled.params == NULL)
-        filled.params = &nothing;
+        filled.params = &tree_empty;
     if (!world->params_later)
         check_params(in, pipeline, filled.params);
     for (size_t i = 0; i < pipeline->steps_count && in->status == PAWL_OK; i++) {

@@ -23,7 +23,6 @@ struct reader {
     pawl_error *err;
 };
 
-static const struct tree null_value = {.kind = TREE_NULL, .nodes = 1};
 static const struct tree true_value = {.kind = TREE_TRUE, .nodes = 1};
 static const struct tree false_value = {.kind = TREE_FALSE, .nodes = 1};
 
@@ -50,16 +49,16 @@ static bool is_true(const struct tree *value) {
 
 static const struct tree *give_up(struct reader *reader, const char *why) {
     if (reader->status != PAWL_OK)
-        return &null_value;
+        return &tree_null;
     reader->status = tree_fault(reader->place, "condition", reader->err,
                                 "the condition '%.*s' is malformed at position %zu: %s",
                                 STR_ARG(reader->text), reader->at + 1, why);
-    return &null_value;
+    return &tree_null;
 }
 
 static const struct tree *no_memory(struct reader *reader) {
     reader->status = error_no_memory(reader->err, "condition");
-    return &null_value;
+    return &tree_null;
 }
 
 static char peek(const struct reader *reader) {
@@ -98,7 +97,7 @@ static const struct tree *read_path(struct reader *reader, bool *exists) {
     const struct tree *value = reader->scope != NULL ? reference_follow(&reference, reader->scope, NULL)
                                                      : NULL;
     *exists = value != NULL;
-    return value != NULL ? value : &null_value;
+    return value != NULL ? value : &tree_null;
 }
 
 static bool contains(const struct tree *whole, const struct tree *part) {
@@ -131,7 +130,7 @@ static bool expect(struct reader *reader, const char *sign, const char *why) {
 
 static const struct tree *read_two(struct reader *reader, const struct tree **second) {
     const struct tree *first = read_any(reader);
-    *second = &null_value;
+    *second = &tree_null;
     if (expect(reader, ",", "',' is expected: two values are needed"))
         *second = read_any(reader);
     return first;

@@ -80,13 +80,12 @@ static void read_step(struct tree_reader *in, const struct tree *document, size_
                       struct pipeline_step *step) {
     static const char *const keys[] = {"id", "name",  "uses",    "with",     "timeout", "retry",
                                        "if", "needs", "foreach", "parallel", NULL};
-    static const struct tree nothing = {.kind = TREE_OBJECT, .nodes = 1};
     if (document->kind != TREE_OBJECT) {
         tree_wrong(in, document, "a step is an object with uses and with");
         return;
     }
     step->place = document;
-    step->with = &nothing;
+    step->with = &tree_empty;
     step->timeout_ms = PAWL_PIPELINE_TIMEOUT_MS_DEFAULT;
     read_id(in, document, number, step);
     in->step = step->id;

@@ -22,6 +22,7 @@ struct planner {
     const char **reasons;
     struct step_ready *ready;
     size_t ready_count, ready_cap;
+    pawl_status status; /* the first failure; nothing is decided after it */
     pawl_error *err;
 };
 
@@ -34,159 +35,159 @@ static bool has_records(const struct planner *planner, size_t step) {
     return false;
 }
 
-/* Sets a step's state with a reason; reason NULL = none. */
-static pawl_status decide(struct planner *planner, size_t step, enum step_state state, const char *reason) {
-    planner->states[step] = state;
-    if (reason == NULL)
-        return PAWL_OK;
-    planner->reasons[step] = arena_strdup(planner->arena, reason);
-    return planner->reasons[step] == NULL ? error_no_memory(planner->err, "pipeline") : PAWL_OK;
+/* Not the pipeline's failure but ours. Takes what an allocation gave; true when it gave nothing. */
+static bool no_memory(struct planner *planner, const void *made) {
+    if (made == NULL)
+        planner->status = error_no_memory(planner->err, "pipeline");
+    return made == NULL;
 }
 
-static pawl_status succeed(struct planner *planner, size_t step, const struct tree *output) {
-    static const struct tree null_value = {.kind = TREE_NULL, .nodes = 1};
-    const struct tree *member = tree_with_key(planner->arena, output != NULL ? output : &null_value,
+/* Sets a step's state with a reason; reason NULL = none. */
+static void decide(struct planner *planner, size_t step, enum step_state state, const char *reason) {
+    planner->states[step] = state;
+    if (reason == NULL)
+        return;
+    planner->reasons[step] = arena_strdup(planner->arena, reason);
+    (void)no_memory(planner, planner->reasons[step]);
+}
+
+static void succeed(struct planner *planner, size_t step, const struct tree *output) {
+    const struct tree *member = tree_with_key(planner->arena, output != NULL ? output : &tree_null,
                                               planner->pipeline->steps[step].id);
-    if (member == NULL)
-        return error_no_memory(planner->err, "pipeline");
+    if (no_memory(planner, member))
+        return;
     planner->outputs[planner->outputs_count++] = member;
     planner->states[step] = STEP_SUCCEEDED;
-    return PAWL_OK;
 }
 
 /* Makes a step's result visible to later steps. */
-static pawl_status update_scope(struct planner *planner, size_t step) {
+static void update_scope(struct planner *planner, size_t step) {
     struct tree *name =
         tree_scalar(planner->arena, TREE_STRING, str_from(step_state_name(planner->states[step])));
-    if (name == NULL)
-        return error_no_memory(planner->err, "pipeline");
+    if (no_memory(planner, name))
+        return;
     name->key = planner->pipeline->steps[step].id;
     planner->ends[planner->ends_count++] = name;
     planner->scope.status = tree_object(planner->arena, planner->ends, planner->ends_count);
     planner->scope.steps = tree_object(planner->arena, planner->outputs, planner->outputs_count);
-    return planner->scope.status == NULL || planner->scope.steps == NULL
-               ? error_no_memory(planner->err, "pipeline")
-               : PAWL_OK;
+    if (!no_memory(planner, planner->scope.status))
+        (void)no_memory(planner, planner->scope.steps);
 }
 
-static pawl_status add_ready(struct planner *planner, struct step_ready ready) {
+static void add_ready(struct planner *planner, struct step_ready ready) {
     if (planner->ready_count == planner->ready_cap) {
         size_t cap = planner->ready_cap == 0 ? 16 : planner->ready_cap * 2;
         struct step_ready *grown = arena_array(planner->arena, cap, sizeof(*grown));
-        if (grown == NULL)
-            return error_no_memory(planner->err, "pipeline");
+        if (no_memory(planner, grown))
+            return;
         if (planner->ready_count > 0)
             memcpy(grown, planner->ready, planner->ready_count * sizeof(*grown));
         planner->ready = grown;
         planner->ready_cap = cap;
     }
     planner->ready[planner->ready_count++] = ready;
-    return PAWL_OK;
 }
 
-/* Fills arguments; if that is impossible, the step fails, not the call. *failed says so. */
-static pawl_status prepare(struct planner *planner, size_t step, size_t item, bool *failed) {
+/* A template filled; NULL when it cannot be, which makes the step fail. */
+static const struct tree *fill(struct planner *planner, size_t step, const struct tree *template) {
     pawl_error reason;
-    struct step_ready ready = {.step = step, .item = item};
-    pawl_status status = template_fill(planner->arena, planner->pipeline->steps[step].with, &planner->scope,
-                                       &ready.with, &reason);
-    *failed = status == PAWL_INVALID;
-    if (*failed)
-        return decide(planner, step, STEP_FAILED, reason.text);
-    return status != PAWL_OK ? error_no_memory(planner->err, "pipeline") : add_ready(planner, ready);
+    const struct tree *filled = NULL;
+    pawl_status status = template_fill(planner->arena, template, &planner->scope, &filled, &reason);
+    if (status == PAWL_INVALID)
+        decide(planner, step, STEP_FAILED, reason.text);
+    else
+        (void)no_memory(planner, filled);
+    return filled;
 }
 
-static pawl_status fail_by_record(struct planner *planner, const struct step_record *record) {
+/* Fills the arguments of a step that can start. */
+static void prepare(struct planner *planner, size_t step, size_t item) {
+    const struct tree *with = fill(planner, step, planner->pipeline->steps[step].with);
+    if (with != NULL)
+        add_ready(planner, (struct step_ready){.step = step, .item = item, .with = with});
+}
+
+static void fail_by_record(struct planner *planner, const struct step_record *record) {
     const char *reason = arena_printf(planner->arena, "%.*s", STR_ARG(record->error));
-    return reason == NULL ? error_no_memory(planner->err, "pipeline")
-                          : decide(planner, record->step, STEP_FAILED, reason);
+    if (!no_memory(planner, reason))
+        decide(planner, record->step, STEP_FAILED, reason);
 }
 
-static pawl_status plan_single(struct planner *planner, size_t step) {
-    bool failed = false;
+static void plan_single(struct planner *planner, size_t step) {
     for (size_t i = 0; i < planner->records_count; i++) {
         const struct step_record *record = &planner->records[i];
         if (record->step != step)
             continue;
         if (record->state == STEP_SUCCEEDED)
-            return succeed(planner, step, record->output);
-        if (record->state == STEP_FAILED)
-            return fail_by_record(planner, record);
-        return decide(planner, step, STEP_RUNNING, NULL);
+            succeed(planner, step, record->output);
+        else if (record->state == STEP_FAILED)
+            fail_by_record(planner, record);
+        else
+            decide(planner, step, STEP_RUNNING, NULL);
+        return;
     }
-    return prepare(planner, step, 0, &failed);
+    prepare(planner, step, 0);
 }
 
 /* The items of a foreach; NULL, with the step failed, if it is not a list. */
-static pawl_status find_items(struct planner *planner, size_t step, const struct tree **items) {
-    pawl_error reason;
-    const struct tree *found = NULL;
-    pawl_status status = template_fill(planner->arena, planner->pipeline->steps[step].foreach,
-                                       &planner->scope, &found, &reason);
-    *items = NULL;
-    if (status == PAWL_INVALID)
-        return decide(planner, step, STEP_FAILED, reason.text);
-    if (status != PAWL_OK)
-        return error_no_memory(planner->err, "pipeline");
-    if (found->kind != TREE_ARRAY)
-        return decide(planner, step, STEP_FAILED, "foreach is not a list");
-    if (found->count > PAWL_PIPELINE_FOREACH_MAX)
-        return decide(planner, step, STEP_FAILED, "foreach has more than 10000 items");
-    *items = found;
-    return PAWL_OK;
+static const struct tree *find_items(struct planner *planner, size_t step) {
+    const struct tree *found = fill(planner, step, planner->pipeline->steps[step].foreach);
+    if (found == NULL)
+        return NULL;
+    const char *wrong = found->kind != TREE_ARRAY                  ? "foreach is not a list"
+                        : found->count > PAWL_PIPELINE_FOREACH_MAX ? "foreach has more than 10000 items"
+                                                                   : NULL;
+    if (wrong != NULL)
+        decide(planner, step, STEP_FAILED, wrong);
+    return wrong == NULL ? found : NULL;
 }
 
 /* Starts more items, as many as may run together with those already running. */
-static pawl_status start_items(struct planner *planner, size_t step, const struct tree *items,
-                               const struct step_record *const *found, size_t running) {
+static void start_items(struct planner *planner, size_t step, const struct tree *items,
+                        const struct step_record *const *found, size_t running) {
     int parallel = planner->pipeline->steps[step].foreach_parallel;
-    bool failed = false;
     size_t ready_before = planner->ready_count;
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; i < items->count && status == PAWL_OK && !failed; i++) {
+    for (size_t i = 0; i < items->count && planner->status == PAWL_OK && !has_ended(planner->states[step]);
+         i++) {
         if (found[i] != NULL)
             continue;
         if (parallel > 0 && running >= (size_t)parallel)
             break;
         planner->scope.item = items->items[i];
         planner->scope.index = tree_from_i64(planner->arena, (int64_t)i);
-        if (planner->scope.index == NULL)
-            return error_no_memory(planner->err, "pipeline");
-        status = prepare(planner, step, i, &failed);
+        if (!no_memory(planner, planner->scope.index))
+            prepare(planner, step, i);
         running++;
     }
     planner->scope.item = planner->scope.index = NULL;
-    if (failed)
+    if (planner->states[step] == STEP_FAILED)
         planner->ready_count = ready_before;
-    else if (status == PAWL_OK)
+    else
         planner->states[step] = STEP_RUNNING;
-    return status;
 }
 
-static pawl_status gather_outputs(struct planner *planner, size_t step,
-                                  const struct step_record *const *found, size_t count) {
-    static const struct tree null_value = {.kind = TREE_NULL, .nodes = 1};
+static void gather_outputs(struct planner *planner, size_t step, const struct step_record *const *found,
+                           size_t count) {
     const struct tree **outputs = arena_array(planner->arena, count, sizeof(struct tree *));
-    if (outputs == NULL)
-        return error_no_memory(planner->err, "pipeline");
+    if (no_memory(planner, outputs))
+        return;
     for (size_t i = 0; i < count; i++)
-        outputs[i] = found[i]->output != NULL ? found[i]->output : &null_value;
+        outputs[i] = found[i]->output != NULL ? found[i]->output : &tree_null;
     struct tree *list = tree_array(planner->arena, outputs, count);
-    return list == NULL ? error_no_memory(planner->err, "pipeline") : succeed(planner, step, list);
+    if (!no_memory(planner, list))
+        succeed(planner, step, list);
 }
 
-static pawl_status plan_foreach(struct planner *planner, size_t step) {
-    const struct tree *items = NULL;
+static void plan_foreach(struct planner *planner, size_t step) {
     const struct step_record *failure = NULL;
-    size_t done = 0;
-    size_t running = 0;
-    pawl_status status = find_items(planner, step, &items);
-    if (status != PAWL_OK || items == NULL)
-        return status;
+    size_t done = 0, running = 0;
+    const struct tree *items = find_items(planner, step);
+    if (items == NULL)
+        return;
     const struct step_record **found =
         arena_array(planner->arena, items->count, sizeof(struct step_record *));
-    if (found == NULL)
-        return error_no_memory(planner->err, "pipeline");
+    if (no_memory(planner, found))
+        return;
     for (size_t i = 0; i < planner->records_count; i++) {
         const struct step_record *record = &planner->records[i];
         if (record->step != step || record->item >= items->count)
@@ -198,94 +199,86 @@ static pawl_status plan_foreach(struct planner *planner, size_t step) {
             failure = record;
     }
     if (done == items->count)
-        return gather_outputs(planner, step, found, items->count);
-    if (failure != NULL && running == 0)
-        return fail_by_record(planner, failure);
-    if (failure != NULL)
-        return decide(planner, step, STEP_RUNNING,
-                      NULL); /* nothing new is started; running items may finish */
-    return start_items(planner, step, items, found, running);
+        gather_outputs(planner, step, found, items->count);
+    else if (failure == NULL)
+        start_items(planner, step, items, found, running);
+    else if (running == 0)
+        fail_by_record(planner, failure);
+    else
+        decide(planner, step, STEP_RUNNING, NULL); /* nothing new is started; running items may finish */
 }
 
 /* Whether a step runs at all once all it waits for has ended; if not, it is skipped here. */
-static pawl_status choose(struct planner *planner, size_t index, bool *runs) {
+static bool choose(struct planner *planner, size_t index) {
     const struct pipeline_step *step = &planner->pipeline->steps[index];
-    *runs = true;
+    bool runs = true;
     if (has_records(planner, index))
-        return PAWL_OK; /* it was chosen before: a condition is evaluated once */
+        return true; /* it was chosen before: a condition is evaluated once */
     for (size_t i = 0; i < step->needs_count && !step->condition_on_status; i++) {
         const struct pipeline_need *need = &step->needs[i];
         enum step_state state = planner->states[need->step];
         if (!need->must_succeed || state == STEP_SUCCEEDED)
             continue;
-        *runs = false;
         const char *why = arena_printf(planner->arena, "it needs '%.*s', which %s",
                                        STR_ARG(planner->pipeline->steps[need->step].id),
                                        state == STEP_FAILED ? "failed" : "was skipped");
-        return why == NULL ? error_no_memory(planner->err, "pipeline")
-                           : decide(planner, index, STEP_SKIPPED, why);
+        if (!no_memory(planner, why))
+            decide(planner, index, STEP_SKIPPED, why);
+        return false;
     }
     if (step->condition.ptr == NULL)
-        return PAWL_OK;
-    pawl_status status =
-        condition_holds(planner->arena, step->condition, &planner->scope, runs, planner->err);
-    if (status != PAWL_OK || *runs)
-        return status;
-    return decide(planner, index, STEP_SKIPPED, "its condition does not hold");
+        return true;
+    planner->status = condition_holds(planner->arena, step->condition, &planner->scope, &runs, planner->err);
+    if (planner->status == PAWL_OK && !runs)
+        decide(planner, index, STEP_SKIPPED, "its condition does not hold");
+    return runs && planner->status == PAWL_OK;
 }
 
-static pawl_status plan_step(struct planner *planner, size_t index) {
+static void plan_step(struct planner *planner, size_t index) {
     const struct pipeline_step *step = &planner->pipeline->steps[index];
-    bool runs = false;
     for (size_t i = 0; i < step->needs_count; i++)
         if (!has_ended(planner->states[step->needs[i].step]))
-            return PAWL_OK;
-    pawl_status status = choose(planner, index, &runs);
-    if (status == PAWL_OK && runs)
-        status = step->foreach != NULL ? plan_foreach(planner, index) : plan_single(planner, index);
-    if (status == PAWL_OK && has_ended(planner->states[index]))
-        status = update_scope(planner, index);
-    return status;
+            return;
+    bool runs = choose(planner, index);
+    if (runs && step->foreach != NULL)
+        plan_foreach(planner, index);
+    else if (runs)
+        plan_single(planner, index);
+    if (planner->status == PAWL_OK && has_ended(planner->states[index]))
+        update_scope(planner, index);
 }
 
-/* The first failed step and why, as one sentence. */
-static pawl_status describe_failure(struct planner *planner, struct pipeline_plan *plan) {
-    for (size_t i = 0; i < planner->pipeline->steps_count; i++) {
-        if (planner->states[i] != STEP_FAILED)
-            continue;
-        plan->error = arena_printf(planner->arena, "step '%.*s': %s", STR_ARG(planner->pipeline->steps[i].id),
-                                   planner->reasons[i] != NULL ? planner->reasons[i] : "failed");
-        return plan->error == NULL ? error_no_memory(planner->err, "pipeline") : PAWL_OK;
-    }
-    return PAWL_OK;
-}
-
-static pawl_status conclude(struct planner *planner, struct pipeline_plan *plan) {
+/* How it ended, if it has: the first failed step and why, or the output. */
+static void conclude(struct planner *planner, struct pipeline_plan *plan) {
+    const struct pipeline *pipeline = planner->pipeline;
     pawl_error reason;
-    bool failed = false;
-    plan->outcome = PIPELINE_SUCCEEDED;
-    for (size_t i = 0; i < planner->pipeline->steps_count; i++) {
-        if (!has_ended(planner->states[i])) {
-            plan->outcome = PIPELINE_RUNNING;
-            return PAWL_OK;
-        }
-        failed = failed || planner->states[i] == STEP_FAILED;
+    size_t failed = pipeline->steps_count;
+    plan->outcome = PIPELINE_RUNNING;
+    for (size_t i = pipeline->steps_count; i > 0; i--) {
+        if (!has_ended(planner->states[i - 1]))
+            return;
+        failed = planner->states[i - 1] == STEP_FAILED ? i - 1 : failed;
     }
     plan->output = planner->scope.steps;
-    if (failed) {
+    plan->outcome = PIPELINE_SUCCEEDED;
+    if (failed < pipeline->steps_count) {
         plan->outcome = PIPELINE_FAILED;
-        return describe_failure(planner, plan);
+        plan->error = arena_printf(planner->arena, "step '%.*s': %s", STR_ARG(pipeline->steps[failed].id),
+                                   planner->reasons[failed] != NULL ? planner->reasons[failed] : "failed");
+        (void)no_memory(planner, plan->error);
+        return;
     }
-    if (planner->pipeline->output == NULL)
-        return PAWL_OK;
+    if (pipeline->output == NULL)
+        return;
     pawl_status status =
-        template_fill(planner->arena, planner->pipeline->output, &planner->scope, &plan->output, &reason);
+        template_fill(planner->arena, pipeline->output, &planner->scope, &plan->output, &reason);
     if (status == PAWL_INVALID) {
         plan->outcome = PIPELINE_FAILED;
         plan->error = arena_printf(planner->arena, "output: %s", reason.text);
-        return plan->error == NULL ? error_no_memory(planner->err, "pipeline") : PAWL_OK;
+        (void)no_memory(planner, plan->error);
+    } else if (status != PAWL_OK) {
+        (void)no_memory(planner, NULL);
     }
-    return status == PAWL_OK ? PAWL_OK : error_no_memory(planner->err, "pipeline");
 }
 
 /* NOLINTNEXTLINE(readability-function-size): a list and its count are two of the seven parameters */
@@ -308,13 +301,12 @@ pawl_status pipeline_plan(struct arena *arena, const struct pipeline *pipeline,
     if (planner.outputs == NULL || planner.ends == NULL || planner.states == NULL || planner.reasons == NULL)
         return error_no_memory(err, "pipeline");
     struct pipeline_plan made = {0};
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; i < count && status == PAWL_OK; i++)
-        status = plan_step(&planner, pipeline->order[i]);
-    if (status == PAWL_OK)
-        status = conclude(&planner, &made);
-    if (status != PAWL_OK)
-        return status;
+    for (size_t i = 0; i < count && planner.status == PAWL_OK; i++)
+        plan_step(&planner, pipeline->order[i]);
+    if (planner.status == PAWL_OK)
+        conclude(&planner, &made);
+    if (planner.status != PAWL_OK)
+        return planner.status;
     made.ready = planner.ready;
     made.ready_count = planner.ready_count;
     made.states = planner.states;

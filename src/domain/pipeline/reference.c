@@ -84,30 +84,14 @@ const char *reference_read(pawl_str text, size_t *at, struct reference *referenc
 }
 
 static const struct tree *root_of(enum template_root root, const struct template_scope *scope) {
-    static const struct tree empty = {.kind = TREE_OBJECT, .nodes = 1};
-    const struct tree *found = NULL;
-    switch (root) {
-    case TEMPLATE_PARAMS:
-        found = scope->params;
-        break;
-    case TEMPLATE_STEPS:
-        found = scope->steps;
-        break;
-    case TEMPLATE_STATUS:
-        found = scope->status;
-        break;
-    case TEMPLATE_ENV:
-        found = scope->env;
-        break;
-    case TEMPLATE_RUN:
-        found = scope->run;
-        break;
-    case TEMPLATE_ITEM:
-        return scope->item;
-    case TEMPLATE_INDEX:
-        return scope->index;
-    }
-    return found != NULL ? found : &empty;
+    if (root == TEMPLATE_ITEM || root == TEMPLATE_INDEX)
+        return root == TEMPLATE_ITEM ? scope->item : scope->index;
+    const struct tree *found = root == TEMPLATE_PARAMS   ? scope->params
+                               : root == TEMPLATE_STEPS  ? scope->steps
+                               : root == TEMPLATE_STATUS ? scope->status
+                               : root == TEMPLATE_ENV    ? scope->env
+                                                         : scope->run;
+    return found != NULL ? found : &tree_empty;
 }
 
 static const struct tree *descend(const struct tree *value, pawl_str segment) {

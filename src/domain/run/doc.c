@@ -10,8 +10,6 @@
 #include "domain/pipeline/pipeline.h"
 #include "domain/pipeline/template.h"
 
-static const struct tree no_members = {.kind = TREE_OBJECT, .nodes = 1};
-
 static void read_object(struct tree_reader *in, const struct tree *document, int level, struct run_doc *doc);
 
 /* ---- Calls of tools */
@@ -99,7 +97,7 @@ static void read_map(struct tree_reader *in, const struct tree *page, struct run
         if (in->status != PAWL_OK || str_absent(*paths[i]))
             continue;
         memcpy(full + (paths[i]->ptr[0] == '[' ? 4 : 5), paths[i]->ptr, paths[i]->len);
-        if (template_resolve(str_from(full), &(struct template_scope){.item = &no_members}, &nothing, NULL) !=
+        if (template_resolve(str_from(full), &(struct template_scope){.item = &tree_empty}, &nothing, NULL) !=
             PAWL_OK)
             tree_wrong(in, tree_get_cstr(answer, keys[i]), "%s must be a path such as data.rows or [0].id",
                        keys[i]);
@@ -237,7 +235,7 @@ static void read_object(struct tree_reader *in, const struct tree *document, int
                       *partitions = tree_get_cstr(document, "partitions"),
                       *consolidate = tree_get_cstr(document, "consolidate");
     doc->document = document;
-    doc->params = &no_members;
+    doc->params = &tree_empty;
     tree_read_text(in, document, "name", PAWL_NAME_BYTES_MAX, &doc->name);
     if (str_absent(doc->name))
         tree_wrong(in, document, "the run has no name");
@@ -286,7 +284,6 @@ pawl_status run_doc_spec(struct arena *arena, const struct run_doc *doc, pawl_st
     static const char *const left_out[] = {"key", "params", "partitions", "description"};
     const struct tree **kept = arena_array(arena, doc->document->count + 1, sizeof(struct tree *));
     size_t count = 0;
-    struct buf text;
     if (kept == NULL)
         return error_no_memory(err, "run");
     for (size_t i = 0; i < doc->document->count; i++) {
@@ -297,13 +294,5 @@ pawl_status run_doc_spec(struct arena *arena, const struct run_doc *doc, pawl_st
             kept[count++] = doc->document->items[i];
     }
     const struct tree *spec = tree_object(arena, kept, count);
-    if (spec == NULL)
-        return error_no_memory(err, "run");
-    buf_init(&text, 0);
-    tree_write(&text, spec);
-    pawl_status status = buf_status(&text, "run", err);
-    if (status == PAWL_OK)
-        status = str_dup(arena, buf_str(&text), json, err);
-    buf_free(&text);
-    return status;
+    return spec != NULL ? tree_text(arena, spec, 0, json, err) : error_no_memory(err, "run");
 }

@@ -37,7 +37,6 @@ static const struct tree *unwrap(struct arena *arena, const struct tree *answer)
 static pawl_status read_item(struct arena *arena, const struct tree *item, size_t at, pawl_str path,
                              struct run_page_item *out, pawl_error *err) {
     const struct tree *key = NULL;
-    struct buf text;
     pawl_str name = str_absent(path) ? STR("key") : path;
     pawl_status status = look(arena, item, path, "key", &key, err);
     if (status != PAWL_OK)
@@ -53,14 +52,8 @@ static pawl_status read_item(struct arena *arena, const struct tree *item, size_
         return error_set(err, PAWL_INVALID, "page",
                          "the key of item %zu of the page has %zu bytes: at most %d", at, key->text.len,
                          PAWL_ITEM_KEY_BYTES_MAX);
-    buf_init(&text, 0);
-    tree_write(&text, item);
     out->key = key->text;
-    status = buf_status(&text, "page", err);
-    if (status == PAWL_OK)
-        status = str_dup(arena, buf_str(&text), &out->json, err);
-    buf_free(&text);
-    return status;
+    return tree_text(arena, item, 0, &out->json, err);
 }
 
 static pawl_status read_items(struct arena *arena, const struct tree *answer, const struct run_page_ask *ask,
@@ -120,21 +113,14 @@ static pawl_status go_by_cursor(struct arena *arena, const struct tree *next, in
         return nothing_said(err);
     if (none)
         return error_set(err, PAWL_INVALID, "page", "the page is not the last one but has no next cursor");
-    struct buf text;
-    buf_init(&text, PAWL_CURSOR_BYTES_MAX);
-    tree_write(&text, next);
-    if (buf_status(&text, "page", NULL) != PAWL_OK) {
-        buf_free(&text);
+    if (tree_text(arena, next, PAWL_CURSOR_BYTES_MAX, &page->cursor, err) != PAWL_OK)
         return error_set(err, PAWL_INVALID, "page", "the cursor has more than %d bytes",
                          PAWL_CURSOR_BYTES_MAX);
-    }
-    pawl_status status = str_dup(arena, buf_str(&text), &page->cursor, err);
-    buf_free(&text);
-    if (status == PAWL_OK && !str_absent(ask->cursor) && str_equal(page->cursor, ask->cursor))
-        status = error_set(err, PAWL_INVALID, "page",
-                           "the cursor did not change (%.60s%s): the partition would never end",
-                           page->cursor.ptr, page->cursor.len > 60 ? "…" : "");
-    return status;
+    if (!str_absent(ask->cursor) && str_equal(page->cursor, ask->cursor))
+        return error_set(err, PAWL_INVALID, "page",
+                         "the cursor did not change (%.60s%s): the partition would never end",
+                         page->cursor.ptr, page->cursor.len > 60 ? "…" : "");
+    return PAWL_OK;
 }
 
 static pawl_status go_by_offset(const struct tree *next, int said, const struct run_page_ask *ask,

@@ -11,17 +11,6 @@
 #include "domain/pipeline/template.h"
 #include "work/run/check.h"
 
-static pawl_status write_tree(struct arena *arena, const struct tree *tree, pawl_str *json, pawl_error *err) {
-    struct buf text;
-    buf_init(&text, 0);
-    tree_write(&text, tree);
-    pawl_status status = buf_status(&text, "run", err);
-    if (status == PAWL_OK)
-        status = str_dup(arena, buf_str(&text), json, err);
-    buf_free(&text);
-    return status;
-}
-
 /* The requested key, or a new one. */
 static pawl_status choose_key(const struct run_begin *in, struct arena *arena, pawl_str *key,
                               pawl_error *err) {
@@ -54,9 +43,9 @@ static pawl_status make_partitions(const struct run_parts *parts, struct arena *
                                 "offset of partition '%.*s' must be a whole number from 0",
                                 STR_ARG(part->id));
         if (status == PAWL_OK && cursor != NULL)
-            status = write_tree(arena, cursor, &made[i].cursor, err);
+            status = tree_text(arena, cursor, 0, &made[i].cursor, err);
         if (status == PAWL_OK)
-            status = write_tree(arena, part->value, &made[i].params, err);
+            status = tree_text(arena, part->value, 0, &made[i].params, err);
     }
     *out = made;
     return status;
@@ -98,7 +87,7 @@ static pawl_status start(struct store *store, const struct run_begin *in, const 
     if (status == PAWL_OK)
         status = run_doc_spec(arena, doc, &put.spec, err);
     if (status == PAWL_OK)
-        status = write_tree(arena, in->params != NULL ? in->params : doc->params, &put.params, err);
+        status = tree_text(arena, in->params != NULL ? in->params : doc->params, 0, &put.params, err);
     if (status == PAWL_OK)
         status = store->ops->runs->start(store, &put, &started, err);
     if (status != PAWL_OK)
