@@ -91,9 +91,6 @@
 #define PAWL_JOB_RATE_MAX 1000000
 #define PAWL_JOB_STEPS_MAX 1000 /* in one call */
 #define PAWL_INSTANTS_MAX 1000  /* in one fire */
-#define PAWL_FIRE_MS 604800000  /* fire rows are kept for 7 days */
-#define PAWL_REFUSAL_MS 2592000000
-#define PAWL_SPINE_MS 604800000 /* an event that is not passed on is kept for 7 days */
 #define PAWL_CLEANUP_MS_DEFAULT 300000
 #define PAWL_RUN_RETENTION_MS_DEFAULT 2592000000 /* 30 days */
 

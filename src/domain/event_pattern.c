@@ -19,7 +19,7 @@ enum { GROUPS_MAX = 8, REPEATS_MAX = 20, COUNT_MAX = 100, WORKSPACE = 4096, FAUL
 enum atom { ATOM_NONE, ATOM_ONE, ATOM_REPEATING, ATOM_REPEATED };
 
 /* A scan over a regular expression; texts and order of the checks are those of pawl.pattern_fault in SQL. */
-struct scan {
+struct pattern_scan {
     pawl_str text;
     size_t at;
     enum atom atom;
@@ -37,17 +37,17 @@ static bool same_range(char a, char b) {
            (is_upper(a) && is_upper(b));
 }
 
-static char peek(const struct scan *s, size_t ahead) {
+static char peek(const struct pattern_scan *s, size_t ahead) {
     return s->at + ahead < s->text.len ? s->text.ptr[s->at + ahead] : '\0';
 }
 
-static bool wrong(struct scan *s, size_t at, const char *what) {
+static bool wrong(struct pattern_scan *s, size_t at, const char *what) {
     (void)snprintf(s->fault, sizeof s->fault, "character %zu: %s", at + 1, what);
     return false;
 }
 
 /* At '['; leaves the scan on ']'. */
-static bool scan_class(struct scan *s) {
+static bool scan_class(struct pattern_scan *s) {
     size_t i = s->at + 1;
     const char *t = s->text.ptr;
     size_t members = 0;
@@ -72,7 +72,7 @@ static bool scan_class(struct scan *s) {
 }
 
 /* {m} or {m,n} at the scan; *len is its length. */
-static bool scan_count(struct scan *s, size_t *len) {
+static bool scan_count(struct pattern_scan *s, size_t *len) {
     int bounds[2] = {0, 0};
     int parts = 0;
     size_t i = 1;
@@ -96,7 +96,7 @@ static bool scan_count(struct scan *s, size_t *len) {
     return true;
 }
 
-static bool scan_repeat(struct scan *s) {
+static bool scan_repeat(struct pattern_scan *s) {
     char c = peek(s, 0);
     size_t len = 1;
     if (c == '{' && !scan_count(s, &len))
@@ -116,7 +116,7 @@ static bool scan_repeat(struct scan *s) {
     return true;
 }
 
-static bool scan_group(struct scan *s) {
+static bool scan_group(struct pattern_scan *s) {
     if (peek(s, 0) == '(') {
         if (peek(s, 1) == '?')
             return wrong(s, s->at, "groups are plain; (? is not in the shared subset");
@@ -135,7 +135,7 @@ static bool scan_group(struct scan *s) {
     return true;
 }
 
-static bool scan_one(struct scan *s) {
+static bool scan_one(struct pattern_scan *s) {
     char c = peek(s, 0);
     char text[64];
     switch (c) {
@@ -172,7 +172,7 @@ static bool scan_one(struct scan *s) {
     }
 }
 
-static bool scan_all(struct scan *s) {
+static bool scan_all(struct pattern_scan *s) {
     for (; s->at < s->text.len; s->at++) {
         if (!scan_one(s))
             return false;
@@ -211,7 +211,7 @@ static pawl_status check(const struct event_pattern *pattern, pawl_error *err) {
     }
     if (pattern->mode < PATTERN_EXACT || pattern->mode > PATTERN_REGEX)
         return invalid(pattern, "its mode is unknown; use exact, suffix, glob or regex", err);
-    struct scan scan = {.text = without_anchors(text)};
+    struct pattern_scan scan = {.text = without_anchors(text)};
     if (pattern->mode == PATTERN_REGEX && !scan_all(&scan))
         return invalid(pattern, scan.fault, err);
     return PAWL_OK;

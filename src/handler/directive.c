@@ -20,8 +20,8 @@ static bool line_says(pawl_str line, pawl_str word, struct directive *directive)
     bool plain = rest.len <= SHOWN_BYTES;
     for (size_t i = 0; plain && i < rest.len; i++)
         plain = rest.ptr[i] >= ' ' && rest.ptr[i] < 0x7f;
-    if (directive->refused[0] == '\0')
-        snprintf(directive->refused, sizeof(directive->refused),
+    if (directive->problem[0] == '\0')
+        snprintf(directive->problem, sizeof(directive->problem),
                  "%.*s '%.*s' does not count: write a duration, as in 30s, 5m, 2h or 7d", STR_ARG(word),
                  STR_ARG(plain ? rest : STR("…")));
     return false;
@@ -35,10 +35,10 @@ struct directive directive_read(pawl_str output, bool exited, int exit_code) {
         pawl_str line = str_trim(part);
         bool snooze = line_says(line, STR("pawl:snooze"), &directive);
         if (snooze || line_says(line, STR("pawl:retry-after"), &directive)) {
-            directive.refused[0] = '\0';
+            directive.problem[0] = '\0';
             directive.snooze = snooze && exited && exit_code == DIRECTIVE_EXIT;
             if (snooze && exited && !directive.snooze)
-                snprintf(directive.refused, sizeof(directive.refused),
+                snprintf(directive.problem, sizeof(directive.problem),
                          "pawl:snooze counts with exit code %d only", DIRECTIVE_EXIT);
             if (directive.delay_ms > PAWL_RETRY_MS_MAX)
                 directive.delay_ms = PAWL_RETRY_MS_MAX;
@@ -50,6 +50,6 @@ struct directive directive_read(pawl_str output, bool exited, int exit_code) {
 
 void directive_explain(const struct directive *directive, char *error, size_t size) {
     size_t at = strlen(error);
-    if (directive->refused[0] != '\0' && at < size)
-        snprintf(error + at, size - at, "%s%s", at > 0 ? "; " : "", directive->refused);
+    if (directive->problem[0] != '\0' && at < size)
+        snprintf(error + at, size - at, "%s%s", at > 0 ? "; " : "", directive->problem);
 }

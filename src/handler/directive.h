@@ -9,7 +9,7 @@ enum { DIRECTIVE_EXIT = 75 /* EX_TEMPFAIL */, DIRECTIVE_BYTES_MAX = 4096 };
 struct directive {
     bool snooze;       /* not now; no attempt is counted */
     int64_t delay_ms;  /* until the next one; -1 = not given */
-    char refused[160]; /* why the directive is ignored; "" = it counts, or there was none */
+    char problem[160]; /* why the directive is ignored; "" = it counts, or there was none */
 };
 
 /* The first line of its output (of the first DIRECTIVE_BYTES_MAX bytes) that is "pawl:snooze DURATION" or

@@ -12,7 +12,7 @@
 #include "base/time/clock.h"
 #include "handler/table.h"
 
-struct reader {
+struct handlers_reader {
     struct handler_table *table;
     const char *path;
     int line;
@@ -23,13 +23,13 @@ struct reader {
     unsigned seen; /* a bit per key */
 };
 
-static pawl_status fault(const struct reader *reader, int line, pawl_status status, const char *reason,
-                         pawl_error *err) {
+static pawl_status fault(const struct handlers_reader *reader, int line, pawl_status status,
+                         const char *reason, pawl_error *err) {
     return error_set(err, status, "handlers file", "%s:%d: %s", reader->path, line, reason);
 }
 
 /* The section is complete: its handler joins the table. */
-static pawl_status section_end(struct reader *reader, pawl_error *err) {
+static pawl_status section_end(struct handlers_reader *reader, pawl_error *err) {
     if (!reader->in_section)
         return PAWL_OK;
     reader->in_section = false;
@@ -49,7 +49,7 @@ static pawl_status section_end(struct reader *reader, pawl_error *err) {
     return PAWL_OK;
 }
 
-static pawl_status section_begin(struct reader *reader, pawl_str line, pawl_error *err) {
+static pawl_status section_begin(struct handlers_reader *reader, pawl_str line, pawl_error *err) {
     pawl_status status = section_end(reader, err);
     if (status != PAWL_OK)
         return status;
@@ -108,7 +108,7 @@ static const struct key_row key_rows[] = {
 };
 
 /* Sets the member; false: the value is not one that the key takes. */
-static bool read_value(struct reader *reader, const struct key_row *row, pawl_str value) {
+static bool read_value(struct handlers_reader *reader, const struct key_row *row, pawl_str value) {
     void *member = (char *)&reader->handler + row->at;
     const char *text = arena_copy(reader->table->arena, value.ptr, value.len);
     int64_t number = 0;
@@ -142,7 +142,7 @@ static bool read_value(struct reader *reader, const struct key_row *row, pawl_st
     return false;
 }
 
-static pawl_status key_value(struct reader *reader, pawl_str line, pawl_error *err) {
+static pawl_status key_value(struct handlers_reader *reader, pawl_str line, pawl_error *err) {
     pawl_str value, key = str_trim(str_before(line, '=', &value));
     if (str_absent(value))
         return fault(reader, reader->line, PAWL_INVALID, "a line is [PATTERN], key = value, or starts with #",
@@ -168,7 +168,7 @@ static pawl_status key_value(struct reader *reader, pawl_str line, pawl_error *e
     return fault(reader, reader->line, PAWL_INVALID, reason, err);
 }
 
-static pawl_status read_lines(struct reader *reader, pawl_str text, pawl_error *err) {
+static pawl_status read_lines(struct handlers_reader *reader, pawl_str text, pawl_error *err) {
     pawl_status status = PAWL_OK;
     pawl_str line;
     while (status == PAWL_OK && file_line(&text, &reader->line, &line))
@@ -183,7 +183,7 @@ pawl_status handler_table_add_file(struct handler_table *table, const char *path
         return error_no_memory(err, "handlers file");
     pawl_status status = file_read(arena, path, PAWL_CONFIG_FILE_BYTES_MAX, &text, err);
     size_t before = table->count;
-    struct reader reader = {.table = table, .path = path};
+    struct handlers_reader reader = {.table = table, .path = path};
     if (status == PAWL_OK)
         status = read_lines(&reader, text, err);
     if (status == PAWL_OK && table->count == before)

@@ -6,13 +6,13 @@
 
 #include "http/http.h"
 
-struct range {
+struct address_range {
     uint32_t base;
     int bits;
 };
 
 /* The blocks of the IANA special-purpose registry that are not globally reachable. */
-static const struct range ranges[] = {
+static const struct address_range ranges[] = {
     {0x00000000, 8},  /* this network */
     {0x0A000000, 8},  /* private */
     {0x64400000, 10}, /* carrier's own */

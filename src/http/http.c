@@ -21,7 +21,7 @@ struct http_client {
 };
 
 /* One call while it runs. */
-struct call {
+struct http_transfer {
     const struct http_request *request;
     struct http_client *client;
     struct arena *arena;
@@ -90,34 +90,34 @@ pawl_status http_check_url(const char *url, pawl_error *err) {
 
 /* Called right before connecting, the only moment at which the address is certain. */
 static curl_socket_t open_socket(void *self, curlsocktype purpose, struct curl_sockaddr *address) {
-    struct call *call = self;
+    struct http_transfer *transfer = self;
     (void)purpose;
-    if (!call->request->allow_private && http_address_is_private(&address->addr)) {
-        call->refused = true;
+    if (!transfer->request->allow_private && http_address_is_private(&address->addr)) {
+        transfer->refused = true;
         return CURL_SOCKET_BAD;
     }
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
 static size_t take_body(char *bytes, size_t size, size_t count, void *self) {
-    struct call *call = self;
+    struct http_transfer *transfer = self;
     size_t len = size * count;
-    const struct http_request *request = call->request;
+    const struct http_request *request = transfer->request;
     size_t most = request->body_bytes_max != 0 ? request->body_bytes_max : HTTP_BODY_BYTES_MAX;
     long status = 0;
     if (request->on_piece != NULL) {
-        curl_easy_getinfo(call->client->easy, CURLINFO_RESPONSE_CODE, &status);
-        call->enough = !request->on_piece(request->self, (int)status, call->response->content_type,
-                                          (pawl_str){bytes, len});
-        return call->enough ? 0 : len;
+        curl_easy_getinfo(transfer->client->easy, CURLINFO_RESPONSE_CODE, &status);
+        transfer->enough = !request->on_piece(request->self, (int)status, transfer->response->content_type,
+                                              (pawl_str){bytes, len});
+        return transfer->enough ? 0 : len;
     }
-    if (len > most - call->body.len) {
-        call->too_large = true;
+    if (len > most - transfer->body.len) {
+        transfer->too_large = true;
         return 0;
     }
-    buf_append(&call->body, bytes, len);
-    call->no_memory = call->body.failed;
-    return call->no_memory ? 0 : len;
+    buf_append(&transfer->body, bytes, len);
+    transfer->no_memory = transfer->body.failed;
+    return transfer->no_memory ? 0 : len;
 }
 
 /* The lower-case media type without its parameters. */
@@ -130,12 +130,12 @@ static pawl_str media_type(struct arena *arena, pawl_str value) {
 }
 
 static size_t take_header(char *bytes, size_t size, size_t count, void *self) {
-    struct call *call = self;
+    struct http_transfer *transfer = self;
     size_t len = size * count;
-    struct http_response *response = call->response;
-    call->header_bytes += len;
-    if (call->header_bytes > HTTP_HEADER_BYTES_MAX) {
-        call->too_large = true;
+    struct http_response *response = transfer->response;
+    transfer->header_bytes += len;
+    if (transfer->header_bytes > HTTP_HEADER_BYTES_MAX) {
+        transfer->too_large = true;
         return 0;
     }
     if (len >= 5 && memcmp(bytes, "HTTP/", 5) == 0) { /* 100 Continue preceded the real response */
@@ -147,18 +147,18 @@ static size_t take_header(char *bytes, size_t size, size_t count, void *self) {
     if (colon == NULL || response->header_count == HTTP_HEADERS_MAX)
         return len;
     size_t name_len = (size_t)(colon - bytes);
-    char *name = arena_copy(call->arena, bytes, name_len);
+    char *name = arena_copy(transfer->arena, bytes, name_len);
     pawl_str value = str_trim((pawl_str){colon + 1, len - name_len - 1});
-    char *copy = arena_copy(call->arena, value.ptr, value.len);
+    char *copy = arena_copy(transfer->arena, value.ptr, value.len);
     if (name == NULL || copy == NULL) {
-        call->no_memory = true;
+        transfer->no_memory = true;
         return 0;
     }
     for (size_t i = 0; i < name_len; i++)
         name[i] = (char)tolower((unsigned char)name[i]);
     response->headers[response->header_count++] = (struct http_header){name, {copy, value.len}};
     if (strcmp(name, "content-type") == 0)
-        response->content_type = media_type(call->arena, value);
+        response->content_type = media_type(transfer->arena, value);
     return len;
 }
 
@@ -178,6 +178,11 @@ enum http_verdict http_judge(int status) {
     if (status == 408 || status == 409 || status == 425 || status == 429 || status >= 500 || status < 200)
         return HTTP_RETRY;
     return HTTP_PERMANENT; /* a redirect too: it would not be followed the next time either */
+}
+
+pawl_status http_meaning(int status) {
+    enum http_verdict verdict = http_judge(status);
+    return verdict == HTTP_DONE ? PAWL_OK : verdict == HTTP_RETRY ? PAWL_UNAVAILABLE : PAWL_INVALID;
 }
 
 /* Seconds, or a date. */
@@ -235,9 +240,9 @@ static pawl_status make_headers(const struct http_request *request, struct arena
     return status;
 }
 
-static void set_options(struct call *call, struct curl_slist *headers, int64_t left_ms) {
-    CURL *easy = call->client->easy;
-    const struct http_request *request = call->request;
+static void set_options(struct http_transfer *transfer, struct curl_slist *headers, int64_t left_ms) {
+    CURL *easy = transfer->client->easy;
+    const struct http_request *request = transfer->request;
     const char *method = request->method != NULL ? request->method : "POST";
     curl_easy_reset(easy);
     curl_easy_setopt(easy, CURLOPT_URL, request->url);
@@ -250,13 +255,13 @@ static void set_options(struct call *call, struct curl_slist *headers, int64_t l
     curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)left_ms);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
                      (long)(left_ms < HTTP_CONNECT_MS_MAX ? left_ms : HTTP_CONNECT_MS_MAX));
-    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->reason);
+    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->reason);
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
-    curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, call);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, transfer);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
-    curl_easy_setopt(easy, CURLOPT_WRITEDATA, call);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
-    curl_easy_setopt(easy, CURLOPT_HEADERDATA, call);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
     if (request->ca_file != NULL)
         curl_easy_setopt(easy, CURLOPT_CAINFO, request->ca_file);
@@ -277,13 +282,13 @@ static bool cancelled(const struct http_request *request) {
     return request->cancel != NULL && atomic_load_explicit(request->cancel, memory_order_relaxed);
 }
 
-static CURLcode perform(struct call *call) {
-    CURLM *multi = call->client->multi;
+static CURLcode perform(struct http_transfer *transfer) {
+    CURLM *multi = transfer->client->multi;
     CURLcode code = CURLE_FAILED_INIT;
     int running = 1;
-    if (curl_multi_add_handle(multi, call->client->easy) != CURLM_OK)
+    if (curl_multi_add_handle(multi, transfer->client->easy) != CURLM_OK)
         return code;
-    while (running > 0 && !cancelled(call->request)) {
+    while (running > 0 && !cancelled(transfer->request)) {
         if (curl_multi_perform(multi, &running) != CURLM_OK ||
             (running > 0 && curl_multi_poll(multi, NULL, 0, HTTP_LOOK_MS, NULL) != CURLM_OK))
             break;
@@ -293,30 +298,30 @@ static CURLcode perform(struct call *call) {
         if (said->msg == CURLMSG_DONE)
             code = said->data.result;
     }
-    curl_multi_remove_handle(multi, call->client->easy);
+    curl_multi_remove_handle(multi, transfer->client->easy);
     return code;
 }
 
-static pawl_status explain(const struct call *call, CURLcode code, pawl_error *err) {
-    const struct http_request *request = call->request;
+static pawl_status explain(const struct http_transfer *transfer, CURLcode code, pawl_error *err) {
+    const struct http_request *request = transfer->request;
     const char *url = request->url;
     if (cancelled(request))
         return error_set(err, PAWL_STALE, "http", "the call to %s was cancelled", url);
-    if (call->no_memory)
+    if (transfer->no_memory)
         return error_no_memory(err, "http");
-    if (call->refused)
+    if (transfer->refused)
         return error_set(err, PAWL_INVALID, "http",
                          "%s has a private address, which this caller may not reach; allow it where the "
                          "endpoint is configured",
                          url);
-    if (call->too_large)
+    if (transfer->too_large)
         return error_set(err, PAWL_UNAVAILABLE, "http", "the answer of %s is larger than %zu bytes", url,
                          request->body_bytes_max != 0 ? request->body_bytes_max
                                                       : (size_t)HTTP_BODY_BYTES_MAX);
     if (code == CURLE_OPERATION_TIMEDOUT)
         return error_set(err, PAWL_UNAVAILABLE, "http", "%s did not answer in time", url);
     return error_set(err, PAWL_UNAVAILABLE, "http", "calling %s failed: %s", url,
-                     call->reason[0] != '\0' ? call->reason : curl_easy_strerror(code));
+                     transfer->reason[0] != '\0' ? transfer->reason : curl_easy_strerror(code));
 }
 
 bool http_client_sent(const struct http_client *client) { return client->sent; }
@@ -325,7 +330,8 @@ pawl_status http_call(struct http_client *client, const struct http_request *req
                       struct http_response *response, pawl_error *err) {
     struct curl_slist *headers = NULL;
     struct http_response answer = {.retry_after_ms = -1};
-    struct call call = {.request = request, .client = client, .arena = arena, .response = &answer};
+    struct http_transfer transfer = {
+        .request = request, .client = client, .arena = arena, .response = &answer};
     int64_t left_ms = request->deadline_ms - clock_boot_ms();
     if (left_ms <= 0)
         return error_set(err, PAWL_UNAVAILABLE, "http", "the call to %s exceeded its deadline", request->url);
@@ -334,31 +340,31 @@ pawl_status http_call(struct http_client *client, const struct http_request *req
         status = make_headers(request, arena, &headers, err);
     if (status != PAWL_OK)
         return status;
-    buf_init(&call.body, HTTP_BODY_BYTES_MAX + 1);
-    set_options(&call, headers, left_ms);
+    buf_init(&transfer.body, HTTP_BODY_BYTES_MAX + 1);
+    set_options(&transfer, headers, left_ms);
     client->sent = false;
-    CURLcode code = perform(&call);
+    CURLcode code = perform(&transfer);
     long request_bytes = 0;
     curl_easy_getinfo(client->easy, CURLINFO_REQUEST_SIZE, &request_bytes);
     client->sent = request_bytes > 0;
-    if (code != CURLE_OK && !(call.enough && code == CURLE_WRITE_ERROR)) {
-        status = explain(&call, code, err);
+    if (code != CURLE_OK && !(transfer.enough && code == CURLE_WRITE_ERROR)) {
+        status = explain(&transfer, code, err);
         goto done;
     }
     long http_status = 0;
     curl_easy_getinfo(client->easy, CURLINFO_RESPONSE_CODE, &http_status);
     answer.status = (int)http_status;
     answer.retry_after_ms = retry_after_ms(&answer);
-    char *body = arena_copy(arena, call.body.ptr, call.body.len);
+    char *body = arena_copy(arena, transfer.body.ptr, transfer.body.len);
     if (body == NULL) {
         status = error_no_memory(err, "http");
         goto done;
     }
-    answer.body = (pawl_str){body, call.body.len};
+    answer.body = (pawl_str){body, transfer.body.len};
     *response = answer;
 done:
     curl_easy_reset(client->easy);
     curl_slist_free_all(headers);
-    buf_free(&call.body);
+    buf_free(&transfer.body);
     return status;
 }

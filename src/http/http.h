@@ -74,6 +74,9 @@ pawl_str http_header_of(const struct http_response *response, const char *name);
 enum http_verdict { HTTP_DONE, HTTP_RETRY, HTTP_PERMANENT, HTTP_GONE };
 enum http_verdict http_judge(int status);
 
+/* The same as a status: PAWL_OK, PAWL_UNAVAILABLE (trying again may help) or PAWL_INVALID (it will not). */
+pawl_status http_meaning(int status);
+
 /* PAWL_OK if http_call would accept the address, as far as that can be checked without a network. */
 PAWL_MUSTCHECK pawl_status http_check_url(const char *url, pawl_error *err);
 

@@ -55,6 +55,7 @@ static bool rest(struct tracer *tracer, int64_t wait_ms) {
     return !closing;
 }
 
+/* OTLP names these and no others: what a collector refused with 500 it will refuse again. */
 static bool is_retried(int status) {
     return status == HTTP_TOO_MANY || status == 502 || status == 503 || status == 504;
 }
@@ -77,7 +78,7 @@ static pawl_status try_once(struct tracer *tracer, struct http_client *client, p
     pawl_status status = arena != NULL ? http_call(client, &request, arena, &response, err)
                                        : error_no_memory(err, "traces");
     *wait_ms = status == PAWL_UNAVAILABLE ? 0 : -1;
-    if (status == PAWL_OK && (response.status < 200 || response.status > 299)) {
+    if (status == PAWL_OK && http_judge(response.status) != HTTP_DONE) {
         status = error_set(err, PAWL_UNAVAILABLE, "traces", "the collector answered with HTTP status %d",
                            response.status);
         *wait_ms = !is_retried(response.status)  ? -1

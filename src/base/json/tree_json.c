@@ -11,7 +11,7 @@ struct level {
     size_t line, column;
 };
 
-struct reader {
+struct json_reader {
     struct tree_build build;
     struct json_scan scan;
     struct json_token token;
@@ -21,7 +21,7 @@ struct reader {
     struct tree *value; /* the last that is complete */
 };
 
-static pawl_status read_string(struct reader *reader, pawl_str *text) {
+static pawl_status read_string(struct json_reader *reader, pawl_str *text) {
     pawl_str raw = reader->token.raw;
     char *out = arena_alloc(reader->build.arena, raw.len); /* escapes only shrink */
     if (out == NULL)
@@ -31,7 +31,7 @@ static pawl_status read_string(struct reader *reader, pawl_str *text) {
 }
 
 /* The value gets its place and joins the container it is in. People look for the key. */
-static pawl_status keep(struct reader *reader, struct tree *value, const struct level *level) {
+static pawl_status keep(struct json_reader *reader, struct tree *value, const struct level *level) {
     value->key = level->key;
     value->line = (uint32_t)level->line;
     value->column = (uint32_t)level->column;
@@ -39,7 +39,7 @@ static pawl_status keep(struct reader *reader, struct tree *value, const struct 
     return reader->scan.depth > 0 ? tree_build_push(&reader->build, value) : PAWL_OK;
 }
 
-static pawl_status read_scalar(struct reader *reader, const struct level *level) {
+static pawl_status read_scalar(struct json_reader *reader, const struct level *level) {
     const struct json_token *token = &reader->token;
     bool string = token->type == TREE_STRING;
     struct tree *value = tree_scalar(reader->build.arena, string ? TREE_NULL : token->type, token->raw);
@@ -50,7 +50,7 @@ static pawl_status read_scalar(struct reader *reader, const struct level *level)
     return status == PAWL_OK ? keep(reader, value, level) : status;
 }
 
-static pawl_status read_token(struct reader *reader) {
+static pawl_status read_token(struct json_reader *reader) {
     const struct json_token *token = &reader->token;
     struct tree *made = NULL;
     pawl_status status = PAWL_OK;
@@ -76,7 +76,7 @@ static pawl_status read_token(struct reader *reader) {
     return status;
 }
 
-static pawl_status wrong(const struct reader *reader) {
+static pawl_status wrong(const struct json_reader *reader) {
     const struct json_scan *scan = &reader->scan;
     size_t column = scan->at - scan->line_at + 1;
     if (scan->too_deep)
@@ -86,7 +86,7 @@ static pawl_status wrong(const struct reader *reader) {
 
 pawl_status tree_parse(struct arena *arena, pawl_str text, const struct tree_limits *limits,
                        const struct tree **tree, pawl_error *err) {
-    struct reader reader = {.scan = {.text = text, .line = 1}};
+    struct json_reader reader = {.scan = {.text = text, .line = 1}};
     tree_build_init(&reader.build, arena, limits, "tree_parse", err);
     reader.scan.depth_max = reader.build.limits.depth_max;
     reader.scan.allow_nul = reader.build.limits.allow_nul;

@@ -11,26 +11,26 @@
 
 enum { ANCHORS_MAX = 1000 };
 
-struct anchor {
+struct yaml_anchor {
     pawl_str name;
     const struct tree *value;
 };
 
-struct reader {
+struct yaml_reader {
     struct tree_build build;
     yaml_parser_t parser;
-    struct anchor *anchors;
+    struct yaml_anchor *anchors;
     size_t anchors_count;
 };
 
-static pawl_status read_event(struct reader *reader, const yaml_event_t *event, size_t depth,
+static pawl_status read_event(struct yaml_reader *reader, const yaml_event_t *event, size_t depth,
                               struct tree **value);
 
-static pawl_status wrong(const struct reader *reader, const yaml_mark_t *mark, const char *why) {
+static pawl_status wrong(const struct yaml_reader *reader, const yaml_mark_t *mark, const char *why) {
     return tree_build_wrong(&reader->build, mark->line + 1, mark->column + 1, "%s", why);
 }
 
-static pawl_status next_event(struct reader *reader, yaml_event_t *event) {
+static pawl_status next_event(struct yaml_reader *reader, yaml_event_t *event) {
     if (yaml_parser_parse(&reader->parser, event) != 0)
         return PAWL_OK;
     if (reader->parser.error == YAML_MEMORY_ERROR)
@@ -63,14 +63,14 @@ static pawl_str scalar_text(const yaml_event_t *event) {
     return (pawl_str){(const char *)event->data.scalar.value, event->data.scalar.length};
 }
 
-static pawl_status check_text(const struct reader *reader, const yaml_event_t *event) {
+static pawl_status check_text(const struct yaml_reader *reader, const yaml_event_t *event) {
     pawl_str text = scalar_text(event);
     if (memchr(text.ptr, '\0', text.len) != NULL && !reader->build.limits.allow_nul)
         return wrong(reader, &event->start_mark, "a NUL character cannot be stored: leave it out");
     return PAWL_OK;
 }
 
-static pawl_status read_scalar(struct reader *reader, const yaml_event_t *event, struct tree **value) {
+static pawl_status read_scalar(struct yaml_reader *reader, const yaml_event_t *event, struct tree **value) {
     const char *tag = (const char *)event->data.scalar.tag;
     bool text_wanted = tag != NULL && strcmp(tag, YAML_STR_TAG) == 0;
     if (tag != NULL && !text_wanted)
@@ -84,7 +84,7 @@ static pawl_status read_scalar(struct reader *reader, const yaml_event_t *event,
     return *value == NULL ? error_no_memory(reader->build.err, "tree") : PAWL_OK;
 }
 
-static pawl_status read_key(struct reader *reader, const yaml_event_t *event, pawl_str *key) {
+static pawl_status read_key(struct yaml_reader *reader, const yaml_event_t *event, pawl_str *key) {
     if (event->type != YAML_SCALAR_EVENT)
         return wrong(reader, &event->start_mark, "a key must be plain text");
     if (event->data.scalar.anchor != NULL || event->data.scalar.tag != NULL)
@@ -103,7 +103,7 @@ static pawl_status read_key(struct reader *reader, const yaml_event_t *event, pa
 }
 
 /* Reads the value after a key that was just read. */
-static pawl_status read_member(struct reader *reader, const yaml_event_t *key_event, size_t depth) {
+static pawl_status read_member(struct yaml_reader *reader, const yaml_event_t *key_event, size_t depth) {
     pawl_str key = {NULL, 0};
     struct tree *value = NULL;
     yaml_event_t event;
@@ -123,7 +123,7 @@ static pawl_status read_member(struct reader *reader, const yaml_event_t *key_ev
     return tree_build_push(&reader->build, value);
 }
 
-static pawl_status read_items(struct reader *reader, enum tree_kind kind, size_t depth) {
+static pawl_status read_items(struct yaml_reader *reader, enum tree_kind kind, size_t depth) {
     for (;;) {
         yaml_event_t event;
         struct tree *value = NULL;
@@ -144,7 +144,7 @@ static pawl_status read_items(struct reader *reader, enum tree_kind kind, size_t
     }
 }
 
-static pawl_status read_container(struct reader *reader, const yaml_event_t *event, size_t depth,
+static pawl_status read_container(struct yaml_reader *reader, const yaml_event_t *event, size_t depth,
                                   struct tree **value) {
     bool object = event->type == YAML_MAPPING_START_EVENT;
     enum tree_kind kind = object ? TREE_OBJECT : TREE_ARRAY;
@@ -158,7 +158,7 @@ static pawl_status read_container(struct reader *reader, const yaml_event_t *eve
 }
 
 /* The value of an alias, counted as if it were written out, so that an alias bomb exceeds the limits. */
-static pawl_status read_alias(struct reader *reader, const yaml_event_t *event, size_t depth,
+static pawl_status read_alias(struct yaml_reader *reader, const yaml_event_t *event, size_t depth,
                               struct tree **value) {
     pawl_str name = str_from((const char *)event->data.alias.anchor);
     for (size_t i = reader->anchors_count; i > 0; i--) {
@@ -190,7 +190,8 @@ static const char *anchor_of(const yaml_event_t *event) {
     }
 }
 
-static pawl_status keep_anchor(struct reader *reader, const yaml_event_t *event, const struct tree *value) {
+static pawl_status keep_anchor(struct yaml_reader *reader, const yaml_event_t *event,
+                               const struct tree *value) {
     const char *anchor = anchor_of(event);
     if (anchor == NULL)
         return PAWL_OK;
@@ -201,11 +202,11 @@ static pawl_status keep_anchor(struct reader *reader, const yaml_event_t *event,
         return error_no_memory(reader->build.err, "tree");
     if (reader->anchors_count == ANCHORS_MAX)
         return wrong(reader, &event->start_mark, "there are more than 1000 anchors");
-    reader->anchors[reader->anchors_count++] = (struct anchor){str_from(name), value};
+    reader->anchors[reader->anchors_count++] = (struct yaml_anchor){str_from(name), value};
     return PAWL_OK;
 }
 
-static pawl_status read_event(struct reader *reader, const yaml_event_t *event, size_t depth,
+static pawl_status read_event(struct yaml_reader *reader, const yaml_event_t *event, size_t depth,
                               struct tree **value) {
     pawl_status status = PAWL_OK;
     if (event->type == YAML_ALIAS_EVENT) {
@@ -226,7 +227,7 @@ static pawl_status read_event(struct reader *reader, const yaml_event_t *event, 
 }
 
 /* Stream and document starts, one value, and nothing after it. */
-static pawl_status read_stream(struct reader *reader, struct tree **value) {
+static pawl_status read_stream(struct yaml_reader *reader, struct tree **value) {
     bool done = false;
     while (!done) {
         yaml_event_t event;
@@ -259,7 +260,7 @@ static pawl_status read_stream(struct reader *reader, struct tree **value) {
 
 pawl_status tree_parse_yaml(struct arena *arena, pawl_str text, const struct tree_limits *limits,
                             const struct tree **tree, pawl_error *err) {
-    struct reader reader = {0};
+    struct yaml_reader reader = {0};
     struct tree *value = NULL;
     tree_build_init(&reader.build, arena, limits, "tree_parse_yaml", err);
     if (yaml_parser_initialize(&reader.parser) == 0)

@@ -10,7 +10,7 @@
 #include "base/options/options_parts.h"
 #include "base/str.h"
 
-struct parser {
+struct options_parser {
     struct arena *arena;
     const struct options_input *input;
     struct options *options;
@@ -106,13 +106,15 @@ bool options_variable_unknown(const char *name, const char **meant) {
 }
 
 /* Rows are numbered through: first the global ones, then the command's own. */
-static size_t row_count(const struct parser *parser) { return OPTION_COUNT + parser->input->extra_count; }
+static size_t row_count(const struct options_parser *parser) {
+    return OPTION_COUNT + parser->input->extra_count;
+}
 
-static const struct option_row *row_at(const struct parser *parser, size_t index) {
+static const struct option_row *row_at(const struct options_parser *parser, size_t index) {
     return index < OPTION_COUNT ? &option_rows[index] : &parser->input->extra[index - OPTION_COUNT];
 }
 
-static struct option_value *value_at(const struct parser *parser, size_t index) {
+static struct option_value *value_at(const struct options_parser *parser, size_t index) {
     return index < OPTION_COUNT ? &parser->options->values[index]
                                 : &parser->options->extra[index - OPTION_COUNT];
 }
@@ -131,7 +133,7 @@ static bool is_flag(const struct option_row *row, const char *name, size_t len) 
 
 /* The row that an argument names, or row_count. *attached is the value that is part of the argument, or NULL.
  */
-static size_t find_flag(const struct parser *parser, const char *argument, const char **attached) {
+static size_t find_flag(const struct options_parser *parser, const char *argument, const char **attached) {
     size_t count = row_count(parser);
     bool is_long = argument[1] == '-';
     const char *name = argument + (is_long ? 2 : 1);
@@ -150,7 +152,7 @@ static size_t find_flag(const struct parser *parser, const char *argument, const
 
 static bool looks_like_flag(const char *argument) { return argument[0] == '-' && argument[1] != '\0'; }
 
-static pawl_status refuse_flag(const struct parser *parser, const char *argument) {
+static pawl_status refuse_flag(const struct options_parser *parser, const char *argument) {
     size_t count = row_count(parser);
     const char **names = arena_array(parser->arena, count, sizeof *names);
     for (size_t i = 0; names != NULL && i < count; i++) {
@@ -170,7 +172,7 @@ static pawl_status refuse_flag(const struct parser *parser, const char *argument
 }
 
 /* Takes the flag at argv[*at] and, when it needs one, the value after it. */
-static pawl_status take_flag(const struct parser *parser, int *at) {
+static pawl_status take_flag(const struct options_parser *parser, int *at) {
     const char *argument = parser->input->argv[*at];
     const char *text = NULL;
     size_t index = find_flag(parser, argument, &text);
@@ -193,7 +195,7 @@ static pawl_status take_flag(const struct parser *parser, int *at) {
     return option_value_parse(row, str_from(text), &place, value, parser->err);
 }
 
-static pawl_status take_arguments(const struct parser *parser) {
+static pawl_status take_arguments(const struct options_parser *parser) {
     struct options *options = parser->options;
     bool flags_ended = false;
     for (int at = 1; at < parser->input->argc; at++) {
@@ -219,7 +221,7 @@ static const char *read_variable(const struct options_input *input, const char *
 }
 
 /* Values from the environment, for rows that no flag has set. */
-static pawl_status take_variable(const struct parser *parser, size_t index) {
+static pawl_status take_variable(const struct options_parser *parser, size_t index) {
     const struct option_row *row = row_at(parser, index);
     struct option_place place = {OPTION_FROM_ENVIRONMENT, row->environment, false};
     const char *text = read_variable(parser->input, row->environment);
@@ -235,7 +237,7 @@ static pawl_status take_variable(const struct parser *parser, size_t index) {
     return option_value_parse(row, str_from(copy), &place, value_at(parser, index), parser->err);
 }
 
-static pawl_status take_fallback(const struct parser *parser, size_t index) {
+static pawl_status take_fallback(const struct options_parser *parser, size_t index) {
     const struct option_row *row = row_at(parser, index);
     struct option_value *value = value_at(parser, index);
     if (value->set || row->fallback == NULL)
@@ -244,8 +246,8 @@ static pawl_status take_fallback(const struct parser *parser, size_t index) {
     return option_value_parse(row, str_from(row->fallback), &place, value, parser->err);
 }
 
-static pawl_status take_each(const struct parser *parser,
-                             pawl_status (*take)(const struct parser *, size_t)) {
+static pawl_status take_each(const struct options_parser *parser,
+                             pawl_status (*take)(const struct options_parser *, size_t)) {
     pawl_status status = PAWL_OK;
     for (size_t i = 0; status == PAWL_OK && i < row_count(parser); i++)
         status = take(parser, i);
@@ -255,7 +257,7 @@ static pawl_status take_each(const struct parser *parser,
 pawl_status options_parse(struct arena *arena, const struct options_input *input, struct options *options,
                           pawl_error *err) {
     struct options parsed = {.positional_count = 0};
-    struct parser parser = {arena, input, &parsed, err};
+    struct options_parser parser = {arena, input, &parsed, err};
     if (input->argc < 0 || input->argc > PAWL_ARGUMENTS_MAX)
         return error_set(err, PAWL_INVALID, "options", "more than %d arguments", PAWL_ARGUMENTS_MAX);
     parsed.positional = arena_array(arena, (size_t)input->argc + 1, sizeof *parsed.positional);

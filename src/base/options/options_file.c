@@ -8,7 +8,7 @@
 #include "base/options/options_parts.h"
 #include "base/str.h"
 
-struct reader {
+struct options_reader {
     struct arena *arena;
     const char *path;
     struct options *options;
@@ -32,7 +32,7 @@ static enum option_id find_row(const char *name) {
     return OPTION_COUNT;
 }
 
-static pawl_status refuse_name(struct reader *reader, const char *name) {
+static pawl_status refuse_name(struct options_reader *reader, const char *name) {
     const char *names[OPTION_COUNT];
     size_t count = 0;
     for (int id = 0; id < OPTION_COUNT; id++)
@@ -45,7 +45,8 @@ static pawl_status refuse_name(struct reader *reader, const char *name) {
 }
 
 /* The texts live as long as the options. */
-static pawl_status take(struct reader *reader, const char *section, const char *name, const char *text) {
+static pawl_status take(struct options_reader *reader, const char *section, const char *name,
+                        const char *text) {
     if (section[0] != '\0' && strcmp(section, "pawl") != 0)
         return error_set(reader->err, PAWL_INVALID, "options",
                          "%s: unknown section [%s]; options belong in [pawl]", reader->path, section);
@@ -70,7 +71,7 @@ static pawl_status take(struct reader *reader, const char *section, const char *
 }
 
 /* One line: [section], or name = value. */
-static pawl_status take_line(struct reader *reader, pawl_str line, int number, pawl_str *section) {
+static pawl_status take_line(struct options_reader *reader, pawl_str line, int number, pawl_str *section) {
     pawl_str value, name = str_trim(str_before(line, '=', &value));
     if (line.ptr[0] == '[' && line.ptr[line.len - 1] == ']') {
         *section = str_trim((pawl_str){line.ptr + 1, line.len - 2});
@@ -94,7 +95,7 @@ pawl_status options_file_read(struct arena *arena, const char *path, struct opti
     pawl_status status = file_read(arena, path, PAWL_CONFIG_FILE_BYTES_MAX, &text, err);
     if (status == PAWL_OK && text.len > 0 && memchr(text.ptr, '\0', text.len) != NULL)
         status = error_set(err, PAWL_INVALID, "options", "%s is not a text file", path);
-    struct reader reader = {.arena = arena, .path = path, .options = options, .err = err};
+    struct options_reader reader = {.arena = arena, .path = path, .options = options, .err = err};
     int number = 0;
     while (status == PAWL_OK && file_line(&text, &number, &line))
         status = take_line(&reader, line, number, &section);

@@ -80,7 +80,7 @@ pawl_status tzdata_read(const char *dir, pawl_str name, struct buf *bytes, pawl_
 }
 
 /* The names found so far. */
-struct listing {
+struct zone_listing {
     struct arena *arena;
     pawl_str names[PAWL_ZONE_LIST_MAX];
     size_t count;
@@ -97,7 +97,7 @@ static bool is_zone_file(int dir_fd, const char *name) {
     return is_zone;
 }
 
-static void add_name(struct listing *listing, const char *name) {
+static void add_name(struct zone_listing *listing, const char *name) {
     char *copy = arena_strdup(listing->arena, name);
     if (copy == NULL || listing->count == PAWL_ZONE_LIST_MAX) {
         listing->failed = true;
@@ -107,7 +107,7 @@ static void add_name(struct listing *listing, const char *name) {
 }
 
 /* Takes over dir_fd. prefix is what precedes the names, with its slash. */
-static void list_directory(struct listing *listing, int dir_fd, const char *prefix, int depth) {
+static void list_directory(struct zone_listing *listing, int dir_fd, const char *prefix, int depth) {
     DIR *dir = fdopendir(dir_fd);
     if (dir == NULL) {
         close(dir_fd);
@@ -141,7 +141,7 @@ static int compare_names(const void *a, const void *b) {
 pawl_status tzdata_list(const char *dir, struct arena *arena, pawl_str **names, size_t *count,
                         pawl_error *err) {
     const char *path = dir != NULL ? dir : TZDATA_DIR_DEFAULT;
-    struct listing *listing = arena_alloc(arena, sizeof(*listing));
+    struct zone_listing *listing = arena_alloc(arena, sizeof(*listing));
     if (listing == NULL)
         return error_no_memory(err, "tzdata_list");
     listing->arena = arena;

@@ -12,14 +12,14 @@
 
 #define HEX_DIGITS_MIN 8
 
-struct output {
+struct pattern_output {
     char *text;
     size_t len;
     bool full;
 };
 
 /* A piece that does not fit ends the pattern: half a <uuid> would be a different pattern. */
-static void put(struct output *out, const char *piece, size_t len) {
+static void put(struct pattern_output *out, const char *piece, size_t len) {
     if (out->full || len > FINGERPRINT_TEXT_BYTES - 1 - out->len) {
         out->full = true;
         return;
@@ -77,7 +77,7 @@ static size_t digits_len(pawl_str rest) {
 static bool all_digits(const char *ptr, size_t len) { return digits_len((pawl_str){ptr, len}) == len; }
 
 /* Puts what rest starts with and returns how many bytes of it were used. */
-static size_t put_piece(struct output *out, pawl_str rest, bool after_word) {
+static size_t put_piece(struct pattern_output *out, pawl_str rest, bool after_word) {
     size_t len = quoted_len(rest, after_word);
     if (len > 0) {
         put(out, "<s>", 3);
@@ -109,7 +109,7 @@ char *fingerprint_normalize(pawl_str error, char text[static FINGERPRINT_TEXT_BY
     error = str_trim(error); /* a text that begins with an empty line still has a first line */
     pawl_str line = str_trim(str_before(error, '\n', NULL));
 
-    struct output out = {.text = text};
+    struct pattern_output out = {.text = text};
     for (size_t at = 0; at < line.len && !out.full;) {
         pawl_str rest = {line.ptr + at, line.len - at};
         if (is_blank(rest.ptr[0])) {

@@ -10,7 +10,7 @@
 #include "domain/pipeline/reference.h"
 
 /* Parses and evaluates in one pass. Without a scope it only parses. */
-struct reader {
+struct condition_reader {
     struct arena *arena;
     pawl_str text;
     size_t at;
@@ -26,7 +26,7 @@ struct reader {
 static const struct tree true_value = {.kind = TREE_TRUE, .nodes = 1};
 static const struct tree false_value = {.kind = TREE_FALSE, .nodes = 1};
 
-static const struct tree *read_any(struct reader *reader);
+static const struct tree *read_any(struct condition_reader *reader);
 
 static const struct tree *truth(bool holds) { return holds ? &true_value : &false_value; }
 
@@ -47,7 +47,7 @@ static bool is_true(const struct tree *value) {
     }
 }
 
-static const struct tree *give_up(struct reader *reader, const char *why) {
+static const struct tree *give_up(struct condition_reader *reader, const char *why) {
     if (reader->status != PAWL_OK)
         return &tree_null;
     reader->status = tree_fault(reader->place, "condition", reader->err,
@@ -56,22 +56,22 @@ static const struct tree *give_up(struct reader *reader, const char *why) {
     return &tree_null;
 }
 
-static const struct tree *no_memory(struct reader *reader) {
+static const struct tree *no_memory(struct condition_reader *reader) {
     reader->status = error_no_memory(reader->err, "condition");
     return &tree_null;
 }
 
-static char peek(const struct reader *reader) {
+static char peek(const struct condition_reader *reader) {
     return reader->at < reader->text.len ? reader->text.ptr[reader->at] : '\0';
 }
 
-static void skip_blanks(struct reader *reader) {
+static void skip_blanks(struct condition_reader *reader) {
     while (peek(reader) == ' ' || peek(reader) == '\t' || peek(reader) == '\n')
         reader->at++;
 }
 
 /* A word ends where a name cannot continue; an operator may end anywhere. */
-static bool take(struct reader *reader, const char *word) {
+static bool take(struct condition_reader *reader, const char *word) {
     skip_blanks(reader);
     size_t length = strlen(word);
     pawl_str rest = {reader->text.ptr + reader->at, reader->text.len - reader->at};
@@ -84,7 +84,7 @@ static bool take(struct reader *reader, const char *word) {
     return true;
 }
 
-static const struct tree *read_path(struct reader *reader, bool *exists) {
+static const struct tree *read_path(struct condition_reader *reader, bool *exists) {
     struct reference reference;
     skip_blanks(reader);
     const char *why = reference_read(reader->text, &reader->at, &reference);
@@ -121,14 +121,14 @@ static int64_t length_of(const struct tree *value) {
     return length;
 }
 
-static bool expect(struct reader *reader, const char *sign, const char *why) {
+static bool expect(struct condition_reader *reader, const char *sign, const char *why) {
     if (take(reader, sign))
         return true;
     (void)give_up(reader, why);
     return false;
 }
 
-static const struct tree *read_two(struct reader *reader, const struct tree **second) {
+static const struct tree *read_two(struct condition_reader *reader, const struct tree **second) {
     const struct tree *first = read_any(reader);
     *second = &tree_null;
     if (expect(reader, ",", "',' is expected: two values are needed"))
@@ -137,7 +137,7 @@ static const struct tree *read_two(struct reader *reader, const struct tree **se
 }
 
 /* A call, or NULL when it is none. */
-static const struct tree *read_call(struct reader *reader) {
+static const struct tree *read_call(struct condition_reader *reader) {
     const struct tree *value = NULL;
     const struct tree *second = NULL;
     bool exists = false;
@@ -162,7 +162,7 @@ static const struct tree *read_call(struct reader *reader) {
     return value;
 }
 
-static bool is_literal(const struct reader *reader) {
+static bool is_literal(const struct condition_reader *reader) {
     char c = peek(reader);
     if (c == '"' || c == '\'' || c == '-' || (c >= '0' && c <= '9'))
         return true;
@@ -177,7 +177,7 @@ static bool is_literal(const struct reader *reader) {
     return false;
 }
 
-static const struct tree *read_primary(struct reader *reader) {
+static const struct tree *read_primary(struct condition_reader *reader) {
     bool exists = false;
     if (take(reader, "(")) {
         const struct tree *value = read_any(reader);
@@ -209,7 +209,7 @@ static int compare(const struct tree *a, const struct tree *b) {
     return order < 0 ? -1 : order > 0 ? 1 : 0;
 }
 
-static const struct tree *read_comparison(struct reader *reader) {
+static const struct tree *read_comparison(struct condition_reader *reader) {
     const struct tree *left = read_primary(reader);
     if (take(reader, "=="))
         return truth(tree_equal(left, read_primary(reader)));
@@ -230,7 +230,7 @@ static const struct tree *read_comparison(struct reader *reader) {
     return left;
 }
 
-static const struct tree *read_not(struct reader *reader) {
+static const struct tree *read_not(struct condition_reader *reader) {
     skip_blanks(reader);
     bool negated = false;
     bool denied = false;
@@ -242,7 +242,7 @@ static const struct tree *read_not(struct reader *reader) {
     return negated ? truth(is_true(value) != denied) : value;
 }
 
-static const struct tree *read_and(struct reader *reader) {
+static const struct tree *read_and(struct condition_reader *reader) {
     const struct tree *value = read_not(reader);
     while (reader->status == PAWL_OK && take(reader, "&&")) {
         const struct tree *right = read_not(reader);
@@ -251,7 +251,7 @@ static const struct tree *read_and(struct reader *reader) {
     return value;
 }
 
-static const struct tree *read_any(struct reader *reader) {
+static const struct tree *read_any(struct condition_reader *reader) {
     if (++reader->depth > PAWL_CONDITION_DEPTH_MAX)
         return give_up(reader, "it is nested too deeply");
     const struct tree *value = read_and(reader);
@@ -271,7 +271,7 @@ static pawl_str unwrap(pawl_str text) {
     return text;
 }
 
-static pawl_status run(struct reader *reader, bool *holds) {
+static pawl_status run(struct condition_reader *reader, bool *holds) {
     if (reader->text.len > PAWL_CONDITION_BYTES_MAX)
         return error_set(reader->err, PAWL_INVALID, "condition", "a condition has at most %d bytes, not %zu",
                          PAWL_CONDITION_BYTES_MAX, reader->text.len);
@@ -289,7 +289,7 @@ pawl_status condition_check(pawl_str text, const struct tree *place, template_vi
     struct arena *arena = arena_create(0);
     if (arena == NULL)
         return error_no_memory(err, "condition");
-    struct reader reader = {
+    struct condition_reader reader = {
         .arena = arena, .text = unwrap(text), .place = place, .visit = visit, .self = self, .err = err};
     bool holds = false;
     pawl_status status = run(&reader, &holds);
@@ -299,6 +299,6 @@ pawl_status condition_check(pawl_str text, const struct tree *place, template_vi
 
 pawl_status condition_holds(struct arena *arena, pawl_str text, const struct template_scope *scope,
                             bool *holds, pawl_error *err) {
-    struct reader reader = {.arena = arena, .text = unwrap(text), .scope = scope, .err = err};
+    struct condition_reader reader = {.arena = arena, .text = unwrap(text), .scope = scope, .err = err};
     return run(&reader, holds);
 }

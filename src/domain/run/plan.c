@@ -46,7 +46,7 @@ static pawl_status read_part(struct arena *arena, const struct tree *entry, stru
 }
 
 /* The bounds of a partition, if it has any. */
-struct span {
+struct part_span {
     const struct run_part *part;
     const struct tree *from, *to, *place;
 };
@@ -58,13 +58,13 @@ static int compare_edges(const struct tree *a, const struct tree *b) {
 }
 
 static int compare_spans(const void *a, const void *b) {
-    return compare_edges(((const struct span *)a)->from, ((const struct span *)b)->from);
+    return compare_edges(((const struct part_span *)a)->from, ((const struct part_span *)b)->from);
 }
 
-static pawl_status read_span(const struct run_part *part, const struct tree *place, struct span *span,
+static pawl_status read_span(const struct run_part *part, const struct tree *place, struct part_span *span,
                              pawl_error *err) {
     const struct tree *from = tree_get_cstr(part->value, "from"), *to = tree_get_cstr(part->value, "to");
-    *span = (struct span){part, from, to, place};
+    *span = (struct part_span){part, from, to, place};
     if (from == NULL && to == NULL)
         return PAWL_OK;
     if (from == NULL || to == NULL)
@@ -83,7 +83,7 @@ static pawl_status read_span(const struct run_part *part, const struct tree *pla
 /* An item in two partitions would be stored twice, in an undefined order. */
 static pawl_status check_overlap(struct arena *arena, const struct run_part *parts, size_t count,
                                  pawl_error *err) {
-    struct span *spans = arena_array(arena, count, sizeof(*spans));
+    struct part_span *spans = arena_array(arena, count, sizeof(*spans));
     size_t made = 0;
     if (spans == NULL)
         return error_no_memory(err, "run");
@@ -109,7 +109,7 @@ static pawl_status check_overlap(struct arena *arena, const struct run_part *par
     }
     qsort(spans, made, sizeof(*spans), compare_spans);
     for (size_t i = 1; i < made; i++) {
-        const struct span *a = &spans[i - 1], *b = &spans[i];
+        const struct part_span *a = &spans[i - 1], *b = &spans[i];
         if (compare_edges(b->from, a->to) < 0)
             return tree_fault(b->place, "run", err,
                               "partitions '%.*s' (%.*s to %.*s) and '%.*s' (%.*s to %.*s) overlap",

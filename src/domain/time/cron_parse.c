@@ -12,13 +12,13 @@
 
 enum field_id { SECOND, MINUTE, HOUR, DAY, MONTH, WEEKDAY, FIELDS };
 
-struct field {
+struct cron_field {
     const char *name;
     int min, max;      /* the allowed values; 7 is another name for Sunday */
     const char *names; /* three letters each, from min on; NULL = none */
 };
 
-static const struct field fields[FIELDS] = {
+static const struct cron_field fields[FIELDS] = {
     {"second", 0, 59, NULL},
     {"minute", 0, 59, NULL},
     {"hour", 0, 23, NULL},
@@ -27,7 +27,7 @@ static const struct field fields[FIELDS] = {
     {"day of the week", 0, 7, "SUNMONTUEWEDTHUFRISAT"},
 };
 
-struct parser {
+struct cron_parser {
     pawl_str text;
     size_t at;
     int field;  /* enum field_id */
@@ -37,10 +37,10 @@ struct parser {
     pawl_error *err;
 };
 
-static pawl_status wrong(const struct parser *parser, size_t at, const char *fmt, ...)
+static pawl_status wrong(const struct cron_parser *parser, size_t at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-static pawl_status wrong(const struct parser *parser, size_t at, const char *fmt, ...) {
+static pawl_status wrong(const struct cron_parser *parser, size_t at, const char *fmt, ...) {
     char reason[200];
     va_list args;
     va_start(args, fmt);
@@ -53,25 +53,25 @@ static pawl_status wrong(const struct parser *parser, size_t at, const char *fmt
 static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 static char upper(char c) { return (char)(c >= 'a' && c <= 'z' ? c - ('a' - 'A') : c); }
 
-static char peek(const struct parser *parser) {
+static char peek(const struct cron_parser *parser) {
     return parser->at < parser->text.len ? upper(parser->text.ptr[parser->at]) : '\0';
 }
 
-static char peek_next(const struct parser *parser) {
+static char peek_next(const struct cron_parser *parser) {
     return parser->at + 1 < parser->text.len ? upper(parser->text.ptr[parser->at + 1]) : '\0';
 }
 
-static bool take(struct parser *parser, char c) {
+static bool take(struct cron_parser *parser, char c) {
     bool there = peek(parser) == c;
     parser->at += there ? 1 : 0;
     return there;
 }
 
-static bool at_item_end(const struct parser *parser) {
+static bool at_item_end(const struct cron_parser *parser) {
     return parser->at == parser->text.len || is_blank(parser->text.ptr[parser->at]) || peek(parser) == ',';
 }
 
-static pawl_status take_number(struct parser *parser, int min, int max, const char *what, int *value) {
+static pawl_status take_number(struct cron_parser *parser, int min, int max, const char *what, int *value) {
     size_t start = parser->at;
     int number = 0;
     for (; char_is_digit(peek(parser)); parser->at++)
@@ -85,8 +85,8 @@ static pawl_status take_number(struct parser *parser, int min, int max, const ch
     return PAWL_OK;
 }
 
-static pawl_status take_name(struct parser *parser, int *value) {
-    const struct field *field = &fields[parser->field];
+static pawl_status take_name(struct cron_parser *parser, int *value) {
+    const struct cron_field *field = &fields[parser->field];
     size_t length = 0;
     while (parser->at + length < parser->text.len && char_is_letter(parser->text.ptr[parser->at + length]))
         length++;
@@ -108,7 +108,7 @@ static pawl_status take_name(struct parser *parser, int *value) {
                  STR_ARG(word), field->name);
 }
 
-static pawl_status take_value(struct parser *parser, int *value) {
+static pawl_status take_value(struct cron_parser *parser, int *value) {
     if (char_is_letter(peek(parser)))
         return take_name(parser, value);
     return take_number(parser, fields[parser->field].min, fields[parser->field].max, "number", value);
@@ -117,7 +117,7 @@ static pawl_status take_value(struct parser *parser, int *value) {
 /* How many different values a field has; Sunday is one day. */
 static int field_size(int field) { return field == WEEKDAY ? 7 : fields[field].max - fields[field].min + 1; }
 
-static pawl_status take_step(struct parser *parser, int *step) {
+static pawl_status take_step(struct cron_parser *parser, int *step) {
     *step = 1;
     if (!take(parser, '/'))
         return PAWL_OK;
@@ -125,14 +125,14 @@ static pawl_status take_step(struct parser *parser, int *step) {
 }
 
 /* low … high may wrap around the field's end: 22-3, FRI-MON. */
-static void add_range(struct parser *parser, int low, int high, int step) {
+static void add_range(struct cron_parser *parser, int low, int high, int step) {
     int size = field_size(parser->field);
     int min = fields[parser->field].min;
     for (int value = low; value <= high; value += step)
         parser->bits |= UINT64_C(1) << ((value - min) % size + min);
 }
 
-static pawl_status add_plain(struct parser *parser, size_t start, int low) {
+static pawl_status add_plain(struct cron_parser *parser, size_t start, int low) {
     int size = field_size(parser->field);
     int high = low;
     bool is_range = take(parser, '-');
@@ -163,7 +163,7 @@ static pawl_status add_plain(struct parser *parser, size_t start, int low) {
 }
 
 /* L, L-3, LW */
-static pawl_status add_last_day(struct parser *parser) {
+static pawl_status add_last_day(struct cron_parser *parser) {
     if (take(parser, 'W')) {
         parser->cron->last_workday = true;
         return PAWL_OK;
@@ -179,7 +179,7 @@ static pawl_status add_last_day(struct parser *parser) {
 }
 
 /* After a weekday: #2, #L, L. */
-static pawl_status add_nth_weekday(struct parser *parser, int weekday) {
+static pawl_status add_nth_weekday(struct cron_parser *parser, int weekday) {
     int nth = 0;
     if (take(parser, '#') && !take(parser, 'L')) {
         pawl_status status = take_number(parser, 1, 5, "number from 1 to 5, or L,", &nth);
@@ -192,7 +192,7 @@ static pawl_status add_nth_weekday(struct parser *parser, int weekday) {
     return PAWL_OK;
 }
 
-static pawl_status add_value(struct parser *parser) {
+static pawl_status add_value(struct cron_parser *parser) {
     size_t start = parser->at;
     int value = 0;
     pawl_status status = take_value(parser, &value);
@@ -207,8 +207,8 @@ static pawl_status add_value(struct parser *parser) {
     return add_plain(parser, start, value);
 }
 
-static pawl_status add_item(struct parser *parser) {
-    const struct field *field = &fields[parser->field];
+static pawl_status add_item(struct cron_parser *parser) {
+    const struct cron_field *field = &fields[parser->field];
     size_t start = parser->at;
     pawl_status status = PAWL_OK;
     if (at_item_end(parser))
@@ -235,7 +235,7 @@ static pawl_status add_item(struct parser *parser) {
     return status;
 }
 
-static void store_field(const struct parser *parser) {
+static void store_field(const struct cron_parser *parser) {
     struct cron *cron = parser->cron;
     uint64_t all = 0;
     for (int i = 0; i < field_size(parser->field); i++)
@@ -266,7 +266,7 @@ static void store_field(const struct parser *parser) {
     }
 }
 
-static pawl_status take_field(struct parser *parser) {
+static pawl_status take_field(struct cron_parser *parser) {
     parser->bits = 0;
     do {
         pawl_status status = add_item(parser);
@@ -277,12 +277,12 @@ static pawl_status take_field(struct parser *parser) {
     return PAWL_OK;
 }
 
-static void skip_blanks(struct parser *parser) {
+static void skip_blanks(struct cron_parser *parser) {
     while (parser->at < parser->text.len && is_blank(parser->text.ptr[parser->at]))
         parser->at++;
 }
 
-static int count_fields(struct parser *parser) {
+static int count_fields(struct cron_parser *parser) {
     int count = 0;
     for (parser->at = 0, skip_blanks(parser); parser->at < parser->text.len; skip_blanks(parser), count++)
         while (parser->at < parser->text.len && !is_blank(parser->text.ptr[parser->at]))
@@ -310,7 +310,7 @@ static pawl_status expand_nickname(pawl_str text, pawl_str *expression, pawl_err
                      STR_ARG(text));
 }
 
-static pawl_status parse_fields(struct parser *parser, int count) {
+static pawl_status parse_fields(struct cron_parser *parser, int count) {
     parser->field = count == FIELDS ? SECOND : MINUTE;
     parser->cron->seconds = 1; /* five fields: at second 0 */
     for (parser->number = 1; parser->number <= count; parser->number++, parser->field++) {
@@ -324,7 +324,7 @@ static pawl_status parse_fields(struct parser *parser, int count) {
 
 pawl_status cron_parse(pawl_str text, struct cron *cron, pawl_error *err) {
     struct cron found = {0};
-    struct parser parser = {.text = str_trim(text), .cron = &found, .err = err};
+    struct cron_parser parser = {.text = str_trim(text), .cron = &found, .err = err};
     if (parser.text.len > PAWL_CRON_BYTES_MAX)
         return error_set(err, PAWL_INVALID, "cron_parse",
                          "the cron expression has %zu bytes: at most %d are allowed", parser.text.len,

@@ -4,16 +4,16 @@
 #include "base/str.h"
 #include "base/time/civil.h"
 
-struct reader {
+struct rule_reader {
     pawl_str text;
     size_t at;
 };
 
-static char peek(const struct reader *reader) {
+static char peek(const struct rule_reader *reader) {
     return reader->at < reader->text.len ? reader->text.ptr[reader->at] : '\0';
 }
 
-static bool take(struct reader *reader, char c) {
+static bool take(struct rule_reader *reader, char c) {
     if (peek(reader) != c)
         return false;
     reader->at++;
@@ -21,7 +21,7 @@ static bool take(struct reader *reader, char c) {
 }
 
 /* "CET" or "<+0330>": three characters at least. */
-static bool take_name(struct reader *reader) {
+static bool take_name(struct rule_reader *reader) {
     bool quoted = take(reader, '<');
     size_t length = 0;
     for (char c = peek(reader); char_is_letter(c) || (quoted && (char_is_digit(c) || c == '+' || c == '-'));
@@ -32,7 +32,7 @@ static bool take_name(struct reader *reader) {
     return length >= 3 && (!quoted || take(reader, '>'));
 }
 
-static bool take_number(struct reader *reader, int min, int max, int *value) {
+static bool take_number(struct rule_reader *reader, int min, int max, int *value) {
     int number = 0;
     int digits = 0;
     for (; char_is_digit(peek(reader)) && digits < 4; digits++, reader->at++)
@@ -42,7 +42,7 @@ static bool take_number(struct reader *reader, int min, int max, int *value) {
 }
 
 /* [+-]hh[:mm[:ss]] */
-static bool take_time(struct reader *reader, int hours_max, int32_t *seconds) {
+static bool take_time(struct rule_reader *reader, int hours_max, int32_t *seconds) {
     bool negative = take(reader, '-');
     if (!negative)
         (void)take(reader, '+');
@@ -63,7 +63,7 @@ static bool take_time(struct reader *reader, int hours_max, int32_t *seconds) {
     return true;
 }
 
-static bool take_date(struct reader *reader, struct zone_rule_date *date) {
+static bool take_date(struct rule_reader *reader, struct zone_rule_date *date) {
     date->time_s = 2 * 3600;
     if (take(reader, 'M')) {
         date->kind = ZONE_RULE_MONTH;
@@ -83,7 +83,7 @@ static bool take_date(struct reader *reader, struct zone_rule_date *date) {
     return !take(reader, '/') || take_time(reader, 167, &date->time_s);
 }
 
-static bool read_rule(struct reader *reader, struct zone_rule *rule) {
+static bool read_rule(struct rule_reader *reader, struct zone_rule *rule) {
     int32_t west_s = 0;
     if (!take_name(reader) || !take_time(reader, 25, &west_s))
         return false;
@@ -104,7 +104,7 @@ static bool read_rule(struct reader *reader, struct zone_rule *rule) {
 }
 
 bool zone_rule_parse(pawl_str text, struct zone_rule *rule, size_t *offset) {
-    struct reader reader = {.text = text};
+    struct rule_reader reader = {.text = text};
     struct zone_rule found = {0};
     if (!read_rule(&reader, &found)) {
         *offset = reader.at;

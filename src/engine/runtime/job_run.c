@@ -170,7 +170,7 @@ static void give_back(struct job_result_in *result, int64_t wait_ms) {
 
 static void judge_program(struct arena *arena, const struct process_end *end, pawl_str output,
                           int64_t timeout_ms, struct job_result_in *result) {
-    char text[sizeof(end->complaint) + 128 + sizeof(((struct directive *)NULL)->refused)];
+    char text[sizeof(end->complaint) + 128 + sizeof(((struct directive *)NULL)->problem)];
     switch (end->outcome) {
     case PROCESS_CANCELLED:
     case PROCESS_STOPPED:

@@ -110,7 +110,7 @@ static struct engine_outcome judge(const struct process *process, const struct p
 static void ended(struct runtime *runtime, int slot) {
     struct process *process = &runtime->processes[slot];
     struct process_end how;
-    char error[sizeof(how.complaint) + 128 + sizeof(((struct directive *)NULL)->refused)];
+    char error[sizeof(how.complaint) + 128 + sizeof(((struct directive *)NULL)->problem)];
     bool ended_by_us = process->kill_at_ms != 0;
     process_reap(process, &how);
     process_explain(&how, runtime->process_timeouts_ms[slot], error, sizeof(error));

@@ -18,7 +18,7 @@ pawl_status mcp_http_open(struct mcp_session *session, pawl_error *err) {
 }
 
 /* One answer while it arrives. */
-struct stream {
+struct mcp_stream {
     struct mcp_session *session;
     struct mcp_exchange *exchange;
     struct mcp_events events;
@@ -79,7 +79,7 @@ static pawl_status say_aside(struct mcp_session *session, pawl_str text, pawl_er
 }
 
 static bool take_event(void *self, pawl_str data) {
-    struct stream *stream = self;
+    struct mcp_stream *stream = self;
     struct buf reply;
     buf_init(&reply, 0);
     stream->status = mcp_take(stream->session, stream->exchange, data, &reply, &stream->mine, &stream->error);
@@ -90,7 +90,7 @@ static bool take_event(void *self, pawl_str data) {
 }
 
 static bool take_piece(void *self, int http_status, pawl_str content_type, pawl_str piece) {
-    struct stream *stream = self;
+    struct mcp_stream *stream = self;
     stream->status = mcp_count(stream->session, stream->exchange, piece.len, &stream->error);
     if (stream->status != PAWL_OK)
         return false;
@@ -115,15 +115,16 @@ static pawl_status refused(struct mcp_session *session, const struct http_respon
         return error_set(err, PAWL_UNAVAILABLE, "mcp", "the server %s has forgotten the session",
                          session->config->name);
     }
-    return error_set(err, http_judge(code) == HTTP_RETRY ? PAWL_UNAVAILABLE : PAWL_INVALID, "mcp",
-                     "the server %s answered with HTTP status %d", session->config->name, code);
+    return error_set(err, http_meaning(code), "mcp", "the server %s answered with HTTP status %d",
+                     session->config->name, code);
 }
 
 /* A single JSON document; even with an error status it may be an answer. */
-static pawl_status take_body(struct stream *stream, const struct http_response *response, pawl_error *err) {
+static pawl_status take_body(struct mcp_stream *stream, const struct http_response *response,
+                             pawl_error *err) {
     struct mcp_session *session = stream->session;
     struct buf reply;
-    bool ok = response->status >= 200 && response->status < 300;
+    bool ok = http_judge(response->status) == HTTP_DONE;
     if (stream->exchange->id == 0)
         return ok ? PAWL_OK : refused(session, response, err);
     if (!str_equal_cstr(response->content_type, "application/json") || stream->body.len == 0) {
@@ -158,7 +159,7 @@ static pawl_status pause_ms(const struct mcp_exchange *exchange, int64_t wait_ms
 }
 
 /* An interrupted stream is resumed after the last event, if the server gave that an id. */
-static pawl_status resume(struct stream *stream, struct http_request request, struct http_header *headers,
+static pawl_status resume(struct mcp_stream *stream, struct http_request request, struct http_header *headers,
                           size_t count, struct http_response *response, pawl_error *err) {
     struct mcp_session *session = stream->session;
     pawl_status status = PAWL_OK;
@@ -196,7 +197,7 @@ static void keep_session(struct mcp_session *session, const struct http_response
 pawl_status mcp_http_exchange(struct mcp_session *session, struct mcp_exchange *exchange, pawl_error *err) {
     struct http_header headers[HTTP_HEADERS_MAX + 1];
     struct http_response response = {0};
-    struct stream stream = {.session = session, .exchange = exchange};
+    struct mcp_stream stream = {.session = session, .exchange = exchange};
     pawl_error local = {0};
     if (err == NULL)
         err = &local;

@@ -75,7 +75,7 @@ static void write_message(struct buf *buf, const struct mcp_session *session, in
     buf_append_cstr(buf, meta ? "}}}" : "}}");
 }
 
-struct question {
+struct mcp_question {
     const char *method;
     pawl_str members;
     pawl_str name; /* Mcp-Name */
@@ -85,7 +85,7 @@ struct question {
     bool notification;
 };
 
-static pawl_status ask(struct mcp_session *session, const struct question *question,
+static pawl_status ask(struct mcp_session *session, const struct mcp_question *question,
                        const struct mcp_wait *wait, struct arena *arena, struct mcp_exchange *done,
                        pawl_error *err) {
     struct buf text;
@@ -123,11 +123,12 @@ static void settle(struct mcp_session *session, int64_t id) {
         return;
     }
     snprintf(members, sizeof(members), "\"requestId\":%lld,\"reason\":\"given up\"", (long long)id);
-    struct question cancel = {
+    struct mcp_question cancel = {
         .method = "notifications/cancelled", .members = str_from(members), .notification = true};
     pawl_status status = ask(session, &cancel, &wait, arena, &done, NULL);
     if (status == PAWL_OK && !http) {
-        struct question alive = {.method = session->era == MCP_ERA_STATELESS ? "server/discover" : "ping"};
+        struct mcp_question alive = {.method = session->era == MCP_ERA_STATELESS ? "server/discover"
+                                                                                 : "ping"};
         status = ask(session, &alive, &wait, arena, &done, NULL);
     }
     if (status != PAWL_OK)
@@ -153,7 +154,7 @@ static pawl_status rpc_error(const struct mcp_session *session, const struct mcp
 }
 
 /* A request that must have a result. */
-static pawl_status ask_result(struct mcp_session *session, const struct question *question,
+static pawl_status ask_result(struct mcp_session *session, const struct mcp_question *question,
                               const struct mcp_wait *wait, struct arena *arena, const struct tree **result,
                               pawl_error *err) {
     struct mcp_exchange done = {0};
@@ -196,7 +197,7 @@ static bool offers_stateless(const struct tree *answer) {
 static pawl_status discover(struct mcp_session *session, const struct mcp_wait *wait, struct arena *arena,
                             bool *understood, pawl_error *err) {
     struct mcp_exchange done = {0};
-    struct question question = {.method = "server/discover"};
+    struct mcp_question question = {.method = "server/discover"};
     int64_t soon_ms = clock_boot_ms() + MCP_DISCOVER_MS;
     struct mcp_wait shorter = {wait->deadline_ms < soon_ms ? wait->deadline_ms : soon_ms, wait->cancel};
     session->era = MCP_ERA_STATELESS;
@@ -240,7 +241,7 @@ static pawl_status handshake(struct mcp_session *session, const struct mcp_wait 
         "\",\"capabilities\":{},\"clientInfo\":{\"name\":\"pawl\",\"version\":\"" PAWL_VERSION "\"}";
     const struct tree *result = NULL;
     struct mcp_exchange done;
-    struct question question = {.method = "initialize", .members = str_from(members)};
+    struct mcp_question question = {.method = "initialize", .members = str_from(members)};
     session->era = MCP_ERA_HANDSHAKE;
     pawl_status status = ask_result(session, &question, wait, arena, &result, err);
     if (status != PAWL_OK)
@@ -257,7 +258,7 @@ static pawl_status handshake(struct mcp_session *session, const struct mcp_wait 
     }
     snprintf(session->version, sizeof(session->version), "%.*s", STR_ARG(version->text));
     keep_server(session, tree_get_cstr(result, "serverInfo"));
-    struct question ready = {.method = "notifications/initialized", .notification = true};
+    struct mcp_question ready = {.method = "notifications/initialized", .notification = true};
     return ask(session, &ready, wait, arena, &done, err);
 }
 
@@ -320,7 +321,7 @@ void mcp_close(struct mcp_session *session, int64_t grace_ms) {
 pawl_status mcp_ping(struct mcp_session *session, const struct mcp_wait *wait, pawl_error *err) {
     const struct tree *result = NULL;
     struct arena *arena = arena_create(0);
-    struct question question = {.method = session->era == MCP_ERA_STATELESS ? "server/discover" : "ping"};
+    struct mcp_question question = {.method = session->era == MCP_ERA_STATELESS ? "server/discover" : "ping"};
     pawl_status status = arena == NULL ? error_no_memory(err, "mcp")
                                        : ask_result(session, &question, wait, arena, &result, err);
     arena_free(arena);
@@ -335,7 +336,7 @@ pawl_status mcp_list_page(struct mcp_session *session, pawl_str cursor, const st
         buf_append_cstr(&members, "\"cursor\":");
         json_quote(&members, cursor);
     }
-    struct question question = {.method = "tools/list", .members = buf_str(&members)};
+    struct mcp_question question = {.method = "tools/list", .members = buf_str(&members)};
     pawl_status status = buf_status(&members, "mcp", err);
     if (status == PAWL_OK)
         status = ask_result(session, &question, wait, arena, result, err);
@@ -346,7 +347,8 @@ pawl_status mcp_list_page(struct mcp_session *session, pawl_str cursor, const st
 pawl_status mcp_call(struct mcp_session *session, const struct mcp_call *call, const struct mcp_wait *wait,
                      struct arena *arena, struct mcp_answer *answer, pawl_error *err) {
     struct http_header headers[HTTP_HEADERS_MAX / 2];
-    struct question question = {.method = "tools/call", .traceparent = call->traceparent, .headers = headers};
+    struct mcp_question question = {
+        .method = "tools/call", .traceparent = call->traceparent, .headers = headers};
     struct buf members;
     const struct tree *result = NULL;
     buf_init(&members, 0);

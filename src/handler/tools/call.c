@@ -109,17 +109,16 @@ static void give_client(struct tools *tools, struct http_client *client) {
 
 static pawl_status judge_response(const struct tool_call *call, const struct http_response *response,
                                   struct tool_answer *answer, pawl_error *err) {
-    enum http_verdict verdict = http_judge(response->status);
-    if (verdict == HTTP_DONE)
+    pawl_status status = http_meaning(response->status);
+    if (status == PAWL_OK)
         return PAWL_OK;
     answer->retry_after_ms = response->retry_after_ms;
     answer->throttled = response->status == 429;
     pawl_str said = response->body;
     if (said.len > 300)
         said.len = 300;
-    return error_set(err, verdict == HTTP_RETRY ? PAWL_UNAVAILABLE : PAWL_INVALID, "tools",
-                     "the tool %.*s answered with HTTP status %d%s%.*s", STR_ARG(call->uses),
-                     response->status, said.len > 0 ? ": " : "", STR_ARG(said));
+    return error_set(err, status, "tools", "the tool %.*s answered with HTTP status %d%s%.*s",
+                     STR_ARG(call->uses), response->status, said.len > 0 ? ": " : "", STR_ARG(said));
 }
 
 static void append_encoded(struct buf *buf, pawl_str text) {

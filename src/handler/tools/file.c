@@ -10,32 +10,32 @@
 #include "handler/tools/int.h"
 #include "process/program.h"
 
-struct reader {
+struct tools_reader {
     struct tree_reader in; /* its arena is the registry's */
     struct tools *tools;
 };
 
-static char *copy(struct reader *reader, pawl_str text) {
+static char *copy(struct tools_reader *reader, pawl_str text) {
     char *made = arena_copy(reader->in.arena, text.ptr, text.len);
     if (made == NULL)
         tree_no_memory(&reader->in);
     return made;
 }
 
-static void *array(struct reader *reader, size_t count, size_t size) {
+static void *array(struct tools_reader *reader, size_t count, size_t size) {
     void *made = arena_array(reader->in.arena, count + 1, size);
     if (made == NULL)
         tree_no_memory(&reader->in);
     return made;
 }
 
-static pawl_str copy_str(struct reader *reader, pawl_str text) {
+static pawl_str copy_str(struct tools_reader *reader, pawl_str text) {
     pawl_str made = {copy(reader, text), text.len};
     return made;
 }
 
 /* A text as written, or {"env": "NAME"}: secrets stay out of the file. */
-static const char *read_value(struct reader *reader, const struct tree *value) {
+static const char *read_value(struct tools_reader *reader, const struct tree *value) {
     struct tree_reader *in = &reader->in;
     const struct tree *name = tree_get_cstr(value, "env"), *prefix = tree_get_cstr(value, "prefix");
     if (value->kind == TREE_STRING)
@@ -57,7 +57,8 @@ static const char *read_value(struct reader *reader, const struct tree *value) {
 }
 
 /* An object of names and values, as pairs. */
-static struct environment_pair *read_pairs(struct reader *reader, const struct tree *object, size_t *count) {
+static struct environment_pair *read_pairs(struct tools_reader *reader, const struct tree *object,
+                                           size_t *count) {
     if (object == NULL)
         return NULL;
     if (object->kind != TREE_OBJECT || object->count > HTTP_HEADERS_MAX / 2) {
@@ -72,7 +73,8 @@ static struct environment_pair *read_pairs(struct reader *reader, const struct t
     return made;
 }
 
-static struct http_header *read_headers(struct reader *reader, const struct tree *object, size_t *count) {
+static struct http_header *read_headers(struct tools_reader *reader, const struct tree *object,
+                                        size_t *count) {
     struct environment_pair *pairs = read_pairs(reader, object, count);
     struct http_header *made = pairs != NULL ? array(reader, *count, sizeof(*made)) : NULL;
     for (size_t i = 0; made != NULL && i < *count; i++)
@@ -81,7 +83,8 @@ static struct http_header *read_headers(struct reader *reader, const struct tree
 }
 
 /* The words of a command that is a list, or a program and its arguments. */
-static char **read_words(struct reader *reader, const struct tree *command, const struct tree *arguments) {
+static char **read_words(struct tools_reader *reader, const struct tree *command,
+                         const struct tree *arguments) {
     size_t more = arguments != NULL && arguments->kind == TREE_ARRAY ? arguments->count : 0;
     size_t first = command->kind == TREE_ARRAY ? command->count : 1;
     char **words = array(reader, first + more, sizeof(*words));
@@ -99,7 +102,8 @@ static char **read_words(struct reader *reader, const struct tree *command, cons
 }
 
 /* A command as one text, or as a list of words. */
-static char **read_command(struct reader *reader, const struct tree *command, const struct tree *arguments) {
+static char **read_command(struct tools_reader *reader, const struct tree *command,
+                           const struct tree *arguments) {
     struct tree_reader *in = &reader->in;
     char **words = NULL;
     pawl_error reason = {0};
@@ -119,7 +123,7 @@ static char **read_command(struct reader *reader, const struct tree *command, co
     return words;
 }
 
-static pawl_str *read_scopes(struct reader *reader, const struct tree *list, size_t *count) {
+static pawl_str *read_scopes(struct tools_reader *reader, const struct tree *list, size_t *count) {
     if (list == NULL)
         return NULL;
     if (list->kind != TREE_ARRAY || list->count > TOOLS_SCOPES_MAX) {
@@ -138,7 +142,7 @@ static pawl_str *read_scopes(struct reader *reader, const struct tree *list, siz
     return made;
 }
 
-static const char *read_url(struct reader *reader, const struct tree *url) {
+static const char *read_url(struct tools_reader *reader, const struct tree *url) {
     pawl_error why = {0};
     if (url->kind != TREE_STRING)
         tree_wrong(&reader->in, url, "an address is text");
@@ -150,7 +154,7 @@ static const char *read_url(struct reader *reader, const struct tree *url) {
 
 static bool is_true(const struct tree *value) { return value != NULL && value->kind == TREE_TRUE; }
 
-static void check_name(struct reader *reader, const struct tree *at, bool dots) {
+static void check_name(struct tools_reader *reader, const struct tree *at, bool dots) {
     bool good = at->key.len > 0 && at->key.len <= PAWL_NAME_BYTES_MAX &&
                 !str_starts_with(at->key, STR("pawl."));
     for (size_t i = 0; i < at->key.len; i++) {
@@ -163,7 +167,7 @@ static void check_name(struct reader *reader, const struct tree *at, bool dots) 
                    "begin with pawl.");
 }
 
-static void read_pins(struct reader *reader, const struct tree *object, struct tool_server *server) {
+static void read_pins(struct tools_reader *reader, const struct tree *object, struct tool_server *server) {
     if (object == NULL)
         return;
     if (object->kind != TREE_OBJECT) {
@@ -180,7 +184,7 @@ static void read_pins(struct reader *reader, const struct tree *object, struct t
     }
 }
 
-static void add_server(struct reader *reader, const struct tree *in) {
+static void add_server(struct tools_reader *reader, const struct tree *in) {
     static const char *const known[] = {"command", "args", "env",  "url",      "headers",     "allow_private",
                                         "scopes",  "pins", "type", "sessions", "description", NULL};
     struct tools *tools = reader->tools;
@@ -211,7 +215,7 @@ static void add_server(struct reader *reader, const struct tree *in) {
 }
 
 /* How an endpoint is called: with the arguments as the body, or as the query. */
-static void read_method(struct reader *reader, const struct tree *in, struct tool *tool) {
+static void read_method(struct tools_reader *reader, const struct tree *in, struct tool *tool) {
     const struct tree *method = tree_get_cstr(in, "method");
     if (method == NULL)
         return;
@@ -220,7 +224,7 @@ static void read_method(struct reader *reader, const struct tree *in, struct too
         tree_wrong(&reader->in, method, "method is for an http tool, and is GET or POST");
 }
 
-static void add_tool(struct reader *reader, const struct tree *in) {
+static void add_tool(struct tools_reader *reader, const struct tree *in) {
     static const char *const known[] = {"exec",        "http",          "env",    "headers",
                                         "secret",      "allow_private", "scopes", "input",
                                         "description", "method",        NULL};
@@ -259,7 +263,8 @@ static void add_tool(struct reader *reader, const struct tree *in) {
 pawl_status tools_add_text(struct tools *tools, pawl_str text, const char *path, pawl_error *err) {
     static const char *const known[] = {"mcpServers", "servers", "tools", NULL};
     pawl_error why = {0};
-    struct reader reader = {.in = {.arena = tools->arena, .op = "tools file", .err = &why}, .tools = tools};
+    struct tools_reader reader = {.in = {.arena = tools->arena, .op = "tools file", .err = &why},
+                                  .tools = tools};
     struct tree_reader *in = &reader.in;
     struct arena *arena = arena_create(0);
     const struct tree *root = NULL;
