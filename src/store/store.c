@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/str.h"
 
-enum dialect { DIALECT_NONE, DIALECT_SQLITE, DIALECT_POSTGRES };
+enum dialect { DIALECT_SQLITE, DIALECT_POSTGRES };
 
 static bool starts_with(const char *text, const char *prefix) {
     return strncmp(text, prefix, strlen(prefix)) == 0;
@@ -55,26 +55,18 @@ static pawl_status dialect_find(const char *op, const char *url, enum dialect *d
 }
 
 const char *store_sqlite_path(const char *url) {
-    enum dialect dialect = DIALECT_NONE;
+    enum dialect dialect = DIALECT_SQLITE;
     if (dialect_find("store_sqlite_path", url, &dialect, NULL) != PAWL_OK || dialect != DIALECT_SQLITE)
         return NULL;
     return starts_with(url, "sqlite:") ? url + strlen("sqlite:") : url;
 }
 
 pawl_status store_open(const struct store_config *config, struct store **store, pawl_error *err) {
-    enum dialect dialect = DIALECT_NONE;
+    enum dialect dialect = DIALECT_SQLITE;
     pawl_status status = dialect_find("store_open", config->url, &dialect, err);
     if (status != PAWL_OK)
         return status;
-    switch (dialect) {
-    case DIALECT_SQLITE:
-        return sqlite_open(config, store, err);
-    case DIALECT_POSTGRES:
-        return postgres_open(config, store, err);
-    case DIALECT_NONE:
-        break;
-    }
-    return error_set(err, PAWL_INTERNAL, "store_open", "no dialect for the database address");
+    return dialect == DIALECT_SQLITE ? sqlite_open(config, store, err) : postgres_open(config, store, err);
 }
 
 void store_close(struct store *store) {
@@ -84,23 +76,16 @@ void store_close(struct store *store) {
 
 pawl_status store_migrate(const struct store_config *config, const struct migrate_config *migrate,
                           struct migrate_result *out, pawl_error *err) {
-    enum dialect dialect = DIALECT_NONE;
+    enum dialect dialect = DIALECT_SQLITE;
     pawl_status status = dialect_find("store_migrate", config->url, &dialect, err);
     if (status != PAWL_OK)
         return status;
-    switch (dialect) {
-    case DIALECT_SQLITE:
-        return sqlite_migrate(config, migrate, out, err);
-    case DIALECT_POSTGRES:
-        return postgres_migrate(config, migrate, out, err);
-    case DIALECT_NONE:
-        break;
-    }
-    return error_set(err, PAWL_INTERNAL, "store_migrate", "no dialect for the database address");
+    return dialect == DIALECT_SQLITE ? sqlite_migrate(config, migrate, out, err)
+                                     : postgres_migrate(config, migrate, out, err);
 }
 
 pawl_status store_waker_open(const struct store_config *config, struct store_waker **waker, pawl_error *err) {
-    enum dialect dialect = DIALECT_NONE;
+    enum dialect dialect = DIALECT_SQLITE;
     pawl_status status = dialect_find("store_waker_open", config->url, &dialect, err);
     if (status != PAWL_OK)
         return status;

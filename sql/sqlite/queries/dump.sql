@@ -23,7 +23,7 @@ SELECT kind, id FROM pawl_history ORDER BY kind, seq
 
 -- name: dump_hold
 -- Holds for the state dump: by their first aside row, then those without one by name.
-SELECT kind, key, lane, state, due_ms, (SELECT id FROM pawl_dead WHERE pawl_dead.kind = pawl_hold.kind AND pawl_dead.seq = pawl_hold.by_seq)
+SELECT kind, iif(substr(key, 1, 1) = char(1), NULL, key), lane, state, due_ms, (SELECT id FROM pawl_dead WHERE pawl_dead.kind = pawl_hold.kind AND pawl_dead.seq = pawl_hold.by_seq)
   FROM pawl_hold
  ORDER BY kind, (SELECT min(seq) FROM pawl_aside WHERE pawl_aside.kind = pawl_hold.kind AND pawl_aside.key = pawl_hold.key) NULLS LAST, key
 
@@ -55,6 +55,10 @@ SELECT event_id, receptor, status, attempts, error FROM pawl_receptor ORDER BY e
 -- name: dump_run
 -- Runs for the state dump.
 SELECT key, name, state, paused, round, partitions, remaining, done, failed, children_open, children_failed, error FROM pawl_run ORDER BY id
+
+-- name: dump_settings
+-- The settings for the state dump.
+SELECT partition_count, lane_count, epoch, max_attempts, dead_policy FROM pawl_settings
 
 -- name: dump_tally
 -- Sums for the state dump.

@@ -5,8 +5,8 @@
 SELECT 1 FROM pawl_job_claim WHERE active = 1 LIMIT 1
 
 -- name: job_claim_find
--- A claim by its token, and whether its holder reports what has started.
-SELECT instance, queue, check_ms, active, intact, forgot,
+-- A claim by its token, and whether its holder tells what begins.
+SELECT token, instance, queue, check_ms, active, intact, forgot,
        EXISTS (SELECT 1 FROM pawl_instance i WHERE i.id = c.instance AND i.slots > 0)
   FROM pawl_job_claim c WHERE token = ?1
 

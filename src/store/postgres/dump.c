@@ -1,248 +1,71 @@
-/* The state dump on PostgreSQL (docs/state-dump.md). */
-#include <inttypes.h>
-#include <string.h>
+/* The whole logical state as text lines. */
+#include "store/dump.h"
 
-#include "base/error.h"
-#include "base/json/json.h"
-#include "base/str.h"
-#include "base/uuid.h"
 #include "store/postgres/query.h"
-#include "store/postgres/wire/schema.h"
 
-/* How one column is printed. */
-enum form { FORM_NUMBER, FORM_TEXT, FORM_LINE, FORM_UUID, FORM_UUIDS, FORM_FLAG, FORM_STATE, FORM_SOURCE };
-
-struct column {
-    const char *name;
-    enum form form;
+static const enum postgres_query queries[DUMP_SECTIONS] = {
+    [DUMP_SETTINGS] = POSTGRES_Q_DUMP_SETTINGS,
+    [DUMP_INSTANCE] = POSTGRES_Q_DUMP_INSTANCES,
+    [DUMP_TOMBSTONE] = POSTGRES_Q_DUMP_TOMBSTONES,
+    [DUMP_LANE] = POSTGRES_Q_DUMP_LANES,
+    [DUMP_MESSAGE] = POSTGRES_Q_DUMP_MESSAGES,
+    [DUMP_ASIDE] = POSTGRES_Q_DUMP_ASIDE,
+    [DUMP_HOLD] = POSTGRES_Q_DUMP_HOLDS,
+    [DUMP_CLAIM] = POSTGRES_Q_DUMP_CLAIMS,
+    [DUMP_DEAD] = POSTGRES_Q_DUMP_DEAD,
+    [DUMP_DEDUPE] = POSTGRES_Q_DUMP_DEDUPE,
+    [DUMP_RECEPTOR] = POSTGRES_Q_DUMP_RECEPTORS,
+    [DUMP_CHECKPOINT] = POSTGRES_Q_DUMP_CHECKPOINTS,
+    [DUMP_TALLY] = POSTGRES_Q_DUMP_TALLY,
+    [DUMP_HISTORY] = POSTGRES_Q_DUMP_HISTORY,
+    [DUMP_RUN] = POSTGRES_Q_DUMP_RUNS,
+    [DUMP_PARTITION] = POSTGRES_Q_DUMP_PARTITIONS,
+    [DUMP_ITEM] = POSTGRES_Q_DUMP_ITEMS,
 };
 
-enum { COLUMNS_MAX = 13 };
-
-/* The sections in their order; each is one statement. */
-static const struct section {
-    const char *name;
-    enum postgres_query query;
-    struct column columns[COLUMNS_MAX + 1];
-} sections[] = {
-    {"settings",
-     POSTGRES_Q_DUMP_SETTINGS,
-     {{"partitions", FORM_NUMBER},
-      {"lanes", FORM_NUMBER},
-      {"epoch", FORM_NUMBER},
-      {"max_attempts", FORM_NUMBER},
-      {"policy", FORM_NUMBER}}},
-    {"instance",
-     POSTGRES_Q_DUMP_INSTANCES,
-     {{"id", FORM_UUID},
-      {"service", FORM_TEXT},
-      {"kinds", FORM_NUMBER},
-      {"state", FORM_STATE},
-      {"beat", FORM_NUMBER},
-      {"lease_until", FORM_NUMBER}}},
-    {"tombstone", POSTGRES_Q_DUMP_TOMBSTONES, {{"id", FORM_UUID}}},
-    {"lane",
-     POSTGRES_Q_DUMP_LANES,
-     {{"kind", FORM_NUMBER}, {"lane", FORM_NUMBER}, {"owner", FORM_UUID}, {"draining", FORM_FLAG}}},
-    {"message",
-     POSTGRES_Q_DUMP_MESSAGES,
-     {{"kind", FORM_NUMBER},
-      {"lane", FORM_NUMBER},
-      {"id", FORM_UUID},
-      {"stream", FORM_TEXT},
-      {"type", FORM_TEXT},
-      {"payload", FORM_TEXT},
-      {"consumer", FORM_TEXT},
-      {"put_ms", FORM_NUMBER}}},
-    {"aside",
-     POSTGRES_Q_DUMP_ASIDE,
-     {{"kind", FORM_NUMBER},
-      {"lane", FORM_NUMBER},
-      {"id", FORM_UUID},
-      {"stream", FORM_TEXT},
-      {"attempts", FORM_NUMBER},
-      {"deaths", FORM_NUMBER},
-      {"reason", FORM_NUMBER},
-      {"error", FORM_LINE},
-      {"scheduled", FORM_NUMBER},
-      {"out_of_order", FORM_FLAG},
-      {"losses", FORM_NUMBER}}},
-    {"hold",
-     POSTGRES_Q_DUMP_HOLDS,
-     {{"kind", FORM_NUMBER},
-      {"stream", FORM_TEXT},
-      {"lane", FORM_NUMBER},
-      {"state", FORM_NUMBER},
-      {"due", FORM_NUMBER},
-      {"by", FORM_UUID}}},
-    {"claim",
-     POSTGRES_Q_DUMP_CLAIMS,
-     {{"kind", FORM_NUMBER},
-      {"lane", FORM_NUMBER},
-      {"instance", FORM_UUID},
-      {"source", FORM_SOURCE},
-      {"suspect", FORM_NUMBER},
-      {"lease_until", FORM_NUMBER},
-      {"ids", FORM_UUIDS},
-      {"done", FORM_UUIDS}}},
-    {"dead",
-     POSTGRES_Q_DUMP_DEAD,
-     {{"kind", FORM_NUMBER},
-      {"lane", FORM_NUMBER},
-      {"id", FORM_UUID},
-      {"stream", FORM_TEXT},
-      {"attempts", FORM_NUMBER},
-      {"deaths", FORM_NUMBER},
-      {"reason", FORM_NUMBER},
-      {"error", FORM_LINE},
-      {"died", FORM_NUMBER}}},
-    {"dedupe", POSTGRES_Q_DUMP_DEDUPE, {{"consumer", FORM_TEXT}, {"id", FORM_UUID}}},
-    {"receptor",
-     POSTGRES_Q_DUMP_RECEPTORS,
-     {{"event", FORM_UUID},
-      {"receptor", FORM_TEXT},
-      {"status", FORM_NUMBER},
-      {"attempts", FORM_NUMBER},
-      {"error", FORM_LINE}}},
-    {"checkpoint",
-     POSTGRES_Q_DUMP_CHECKPOINTS,
-     {{"stream", FORM_TEXT},
-      {"perspective", FORM_TEXT},
-      {"version", FORM_NUMBER},
-      {"status", FORM_NUMBER},
-      {"attempts", FORM_NUMBER},
-      {"error", FORM_LINE}}},
-    {"tally",
-     POSTGRES_Q_DUMP_TALLY,
-     {{"kind", FORM_NUMBER},
-      {"put", FORM_NUMBER},
-      {"done", FORM_NUMBER},
-      {"failed", FORM_NUMBER},
-      {"dead", FORM_NUMBER},
-      {"aside", FORM_NUMBER},
-      {"stale", FORM_NUMBER},
-      {"duplicate", FORM_NUMBER},
-      {"redriven", FORM_NUMBER},
-      {"discarded", FORM_NUMBER}}},
-    {"history", POSTGRES_Q_DUMP_HISTORY, {{"kind", FORM_NUMBER}, {"id", FORM_UUID}}},
-    {"run",
-     POSTGRES_Q_DUMP_RUNS,
-     {{"key", FORM_TEXT},
-      {"name", FORM_TEXT},
-      {"state", FORM_NUMBER},
-      {"paused", FORM_FLAG},
-      {"round", FORM_NUMBER},
-      {"partitions", FORM_NUMBER},
-      {"remaining", FORM_NUMBER},
-      {"done", FORM_NUMBER},
-      {"failed", FORM_NUMBER},
-      {"children_open", FORM_NUMBER},
-      {"children_failed", FORM_NUMBER},
-      {"error", FORM_LINE}}},
-    {"partition",
-     POSTGRES_Q_DUMP_PARTITIONS,
-     {{"run", FORM_TEXT},
-      {"name", FORM_TEXT},
-      {"state", FORM_NUMBER},
-      {"paused", FORM_FLAG},
-      {"job", FORM_FLAG},
-      {"generation", FORM_NUMBER},
-      {"page", FORM_NUMBER},
-      {"offset", FORM_NUMBER},
-      {"items", FORM_NUMBER},
-      {"repeats", FORM_NUMBER},
-      {"skipped", FORM_NUMBER},
-      {"cursor", FORM_TEXT},
-      {"error", FORM_LINE}}},
-    {"item",
-     POSTGRES_Q_DUMP_ITEMS,
-     {{"run", FORM_TEXT}, {"key", FORM_TEXT}, {"part", FORM_NUMBER}, {"payload", FORM_TEXT}}},
+struct dumped_row {
+    struct cell first;
+    struct arena *arena;
+    bool failed;
 };
 
-enum { SECTION_COUNT = sizeof sections / sizeof sections[0] };
-
-static void put_text(struct buf *out, struct cell cell, bool first_line) {
-    if (PQgetisnull(cell.result, cell.row, cell.column)) {
-        buf_append_char(out, '-');
-        return;
+static struct dump_value read_cell(void *row, int column, enum dump_form form) {
+    struct dumped_row *from = row;
+    const struct cell cell = {from->first.result, from->first.row, column};
+    struct dump_value value = {0};
+    if (form == DUMP_IDS) {
+        value.id_count = pg_cell_array_count(cell);
+        pawl_uuid *ids = arena_array(from->arena, value.id_count, sizeof *ids);
+        from->failed = from->failed || ids == NULL || !pg_cell_array_uuids(cell, ids, value.id_count);
+        value.ids = ids;
+        value.id_count = from->failed ? 0 : value.id_count;
+    } else if (form == DUMP_TEXT || form == DUMP_LINE) {
+        value.text = pg_cell_text(cell, from->arena, &from->failed);
+    } else if (form == DUMP_ID) {
+        value.id = pg_cell_uuid(cell);
+    } else {
+        value.number = form == DUMP_FLAG ? pg_cell_bool(cell) : pg_cell_int(cell);
     }
-    pawl_str text = {PQgetvalue(cell.result, cell.row, cell.column),
-                     (size_t)PQgetlength(cell.result, cell.row, cell.column)};
-    const char *end = first_line && text.len > 0 ? memchr(text.ptr, '\n', text.len) : NULL;
-    if (end != NULL)
-        text.len = (size_t)(end - text.ptr);
-    json_quote(out, text);
-}
-
-static void put_uuids(struct buf *out, struct cell cell, struct arena *arena) {
-    char text[UUID_TEXT_BYTES];
-    size_t count = pg_cell_array_count(cell);
-    pawl_uuid *ids = arena_array(arena, count, sizeof *ids);
-    buf_append_char(out, '[');
-    if (ids != NULL && pg_cell_array_uuids(cell, ids, count)) {
-        for (size_t i = 0; i < count; i++)
-            buf_printf(out, "%s%s", i > 0 ? "," : "", uuid_format(ids[i], text));
-    }
-    buf_append_char(out, ']');
-}
-
-static void put_cell(struct buf *out, struct cell cell, enum form form, struct arena *arena) {
-    char text[UUID_TEXT_BYTES];
-    pawl_uuid id;
-    switch (form) {
-    case FORM_NUMBER:
-        buf_printf(out, "%" PRId64, pg_cell_int(cell));
-        break;
-    case FORM_TEXT:
-        put_text(out, cell, false);
-        break;
-    case FORM_LINE:
-        put_text(out, cell, true);
-        break;
-    case FORM_UUID:
-        id = pg_cell_uuid(cell);
-        buf_append_cstr(out, uuid_is_nil(id) ? "-" : uuid_format(id, text));
-        break;
-    case FORM_UUIDS:
-        put_uuids(out, cell, arena);
-        break;
-    case FORM_FLAG:
-        buf_append_char(out, pg_cell_bool(cell) ? '1' : '0');
-        break;
-    case FORM_STATE:
-        buf_append_cstr(out, pg_cell_int(cell) == INSTANCE_ACTIVE ? "active" : "evicted");
-        break;
-    case FORM_SOURCE:
-        buf_append_cstr(out, pg_cell_int(cell) == 1 ? "message" : "aside");
-        break;
-    }
-}
-
-static void put_section(struct buf *out, const struct section *section, const PGresult *result,
-                        struct arena *arena) {
-    for (int row = 0; row < PQntuples(result); row++) {
-        buf_append_cstr(out, section->name);
-        for (int i = 0; i < COLUMNS_MAX && section->columns[i].name != NULL; i++) {
-            buf_printf(out, " %s=", section->columns[i].name);
-            put_cell(out, (struct cell){result, row, i}, section->columns[i].form, arena);
-        }
-        buf_append_char(out, '\n');
-    }
+    return value;
 }
 
 pawl_status postgres_dump(struct store *store, struct buf *out, pawl_error *err) {
-    struct statement steps[SECTION_COUNT];
-    struct arena *arena = arena_create(0);
-    if (arena == NULL)
+    struct statement steps[DUMP_SECTIONS];
+    struct dumped_row row = {.arena = arena_create(0)};
+    if (row.arena == NULL)
         return pg_answer_no_memory("dump", err);
-    for (size_t i = 0; i < SECTION_COUNT; i++)
-        steps[i] = pg_statement_new(sections[i].query, arena);
-    pawl_status status = pg_statements_run(postgres_of(store), "dump", steps, SECTION_COUNT, err);
-    for (size_t i = 0; i < SECTION_COUNT; i++) {
-        if (status == PAWL_OK)
-            put_section(out, &sections[i], steps[i].result, arena);
+    for (size_t i = 0; i < DUMP_SECTIONS; i++)
+        steps[i] = pg_statement_new(queries[i], row.arena);
+    pawl_status status = pg_statements_run(postgres_of(store), "dump", steps, DUMP_SECTIONS, err);
+    for (int i = 0; i < DUMP_SECTIONS; i++) {
+        for (int n = 0; status == PAWL_OK && n < PQntuples(steps[i].result); n++) {
+            row.first = (struct cell){steps[i].result, n, 0};
+            dump_row(out, (enum dump_section)i, read_cell, &row);
+        }
         pg_statement_clear(&steps[i]);
     }
-    arena_free(arena);
+    if (status == PAWL_OK && row.failed)
+        status = pg_answer_no_memory("dump", err);
+    arena_free(row.arena);
     return status == PAWL_OK ? buf_status(out, "dump", err) : status;
 }

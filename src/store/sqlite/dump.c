@@ -1,146 +1,82 @@
-/* The state dump on SQLite (docs/state-dump.md). */
-#include <inttypes.h>
+/* The whole logical state as text lines. */
+#include "store/dump.h"
+
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/json/json.h"
-#include "base/str.h"
 #include "base/uuid.h"
-#include "store/sqlite/claims/flight.h"
-#include "store/sqlite/messages/view.h"
+#include "store/sqlite/claims/part.h"
 
-/*
- * How the columns of a dump query are written, one letter each: i number, u uuid, t text, e first line of a
- * text, k stream key (a key of a message without a stream is absent), s instance state.
- */
-struct section {
-    const char *name;
-    enum sqlite_query query;
-    const char *forms;
-    const char *fields[13];
+/* Claims are written by dump_claims. */
+static const enum sqlite_query queries[DUMP_SECTIONS] = {
+    [DUMP_SETTINGS] = SQLITE_Q_DUMP_SETTINGS,
+    [DUMP_INSTANCE] = SQLITE_Q_DUMP_INSTANCE,
+    [DUMP_TOMBSTONE] = SQLITE_Q_DUMP_TOMBSTONE,
+    [DUMP_LANE] = SQLITE_Q_DUMP_LANE,
+    [DUMP_MESSAGE] = SQLITE_Q_DUMP_MESSAGE,
+    [DUMP_ASIDE] = SQLITE_Q_DUMP_ASIDE,
+    [DUMP_HOLD] = SQLITE_Q_DUMP_HOLD,
+    [DUMP_DEAD] = SQLITE_Q_DUMP_DEAD,
+    [DUMP_DEDUPE] = SQLITE_Q_DUMP_DEDUPE,
+    [DUMP_RECEPTOR] = SQLITE_Q_DUMP_RECEPTOR,
+    [DUMP_CHECKPOINT] = SQLITE_Q_DUMP_CHECKPOINT,
+    [DUMP_TALLY] = SQLITE_Q_DUMP_TALLY,
+    [DUMP_HISTORY] = SQLITE_Q_DUMP_HISTORY,
+    [DUMP_RUN] = SQLITE_Q_DUMP_RUN,
+    [DUMP_PARTITION] = SQLITE_Q_DUMP_PARTITION,
+    [DUMP_ITEM] = SQLITE_Q_DUMP_ITEM,
 };
 
-static const struct section sections[] = {
-    {"instance",
-     SQLITE_Q_DUMP_INSTANCE,
-     "utisii",
-     {"id", "service", "kinds", "state", "beat", "lease_until"}},
-    {"tombstone", SQLITE_Q_DUMP_TOMBSTONE, "u", {"id"}},
-    {"lane", SQLITE_Q_DUMP_LANE, "iiui", {"kind", "lane", "owner", "draining"}},
-    {"message",
-     SQLITE_Q_DUMP_MESSAGE,
-     "iiutttti",
-     {"kind", "lane", "id", "stream", "type", "payload", "consumer", "put_ms"}},
-    {"aside",
-     SQLITE_Q_DUMP_ASIDE,
-     "iiutiiieiii",
-     {"kind", "lane", "id", "stream", "attempts", "deaths", "reason", "error", "scheduled", "out_of_order",
-      "losses"}},
-    {"hold", SQLITE_Q_DUMP_HOLD, "ikiiiu", {"kind", "stream", "lane", "state", "due", "by"}},
-    {"claim", SQLITE_Q_VIEW_CLAIMS, NULL, {NULL}}, /* written by dump_claims */
-    {"dead",
-     SQLITE_Q_DUMP_DEAD,
-     "iiutiiiei",
-     {"kind", "lane", "id", "stream", "attempts", "deaths", "reason", "error", "died"}},
-    {"dedupe", SQLITE_Q_DUMP_DEDUPE, "tu", {"consumer", "id"}},
-    {"receptor", SQLITE_Q_DUMP_RECEPTOR, "utiie", {"event", "receptor", "status", "attempts", "error"}},
-    {"checkpoint",
-     SQLITE_Q_DUMP_CHECKPOINT,
-     "ttiiie",
-     {"stream", "perspective", "version", "status", "attempts", "error"}},
-    {"tally",
-     SQLITE_Q_DUMP_TALLY,
-     "iiiiiiiiii",
-     {"kind", "put", "done", "failed", "dead", "aside", "stale", "duplicate", "redriven", "discarded"}},
-    {"history", SQLITE_Q_DUMP_HISTORY, "iu", {"kind", "id"}},
-    {"run",
-     SQLITE_Q_DUMP_RUN,
-     "ttiiiiiiiiie",
-     {"key", "name", "state", "paused", "round", "partitions", "remaining", "done", "failed", "children_open",
-      "children_failed", "error"}},
-    {"partition",
-     SQLITE_Q_DUMP_PARTITION,
-     "ttiiiiiiiiite",
-     {"run", "name", "state", "paused", "job", "generation", "page", "offset", "items", "repeats", "skipped",
-      "cursor", "error"}},
-    {"item", SQLITE_Q_DUMP_ITEM, "ttit", {"run", "key", "part", "payload"}},
+static struct dump_value read_column(void *row, int column, enum dump_form form) {
+    const struct statement *s = row;
+    if (form == DUMP_ID)
+        return (struct dump_value){.id = column_uuid(s, column)};
+    if (form == DUMP_TEXT || form == DUMP_LINE)
+        return (struct dump_value){.text = column_borrow(s, column)};
+    return (struct dump_value){.number = column_int(s, column)};
+}
+
+/* A claim and the ids of its items that are open and done. */
+struct dumped_claim {
+    const struct part *part;
+    pawl_uuid *open, *done;
+    size_t open_count, done_count;
 };
 
-static void put_uuid(struct buf *buf, pawl_uuid id) {
-    char text[UUID_TEXT_BYTES];
-    buf_append_cstr(buf, uuid_is_nil(id) ? "-" : uuid_format(id, text));
-}
-
-static void put_text(struct buf *buf, pawl_str text) {
-    if (str_absent(text))
-        buf_append_char(buf, '-');
-    else
-        json_quote(buf, text);
-}
-
-static pawl_str first_line(pawl_str text) {
-    const char *end = text.len > 0 ? memchr(text.ptr, '\n', text.len) : NULL;
-    return end != NULL ? (pawl_str){text.ptr, (size_t)(end - text.ptr)} : text;
-}
-
-static void put_column(struct buf *buf, const struct statement *s, int column, char form) {
-    pawl_str text;
-    switch (form) {
-    case 'u':
-        put_uuid(buf, column_uuid(s, column));
-        break;
-    case 't':
-        put_text(buf, column_borrow(s, column));
-        break;
-    case 'e':
-        put_text(buf, first_line(column_borrow(s, column)));
-        break;
-    case 'k':
-        text = column_borrow(s, column);
-        put_text(buf, text.len > 0 && text.ptr[0] == '\001' ? (pawl_str){NULL, 0} : text);
-        break;
-    case 's':
-        buf_append_cstr(buf, column_int(s, column) == INSTANCE_ACTIVE ? "active" : "evicted");
-        break;
-    default:
-        buf_printf(buf, "%" PRId64, column_int(s, column));
+static struct dump_value read_claim(void *row, int column, enum dump_form form) {
+    const struct dumped_claim *claim = row;
+    const struct part *part = claim->part;
+    const int64_t numbers[] = {(int64_t)part->kind, part->lane,    0,
+                               part->source,        part->suspect, part->lease_until_ms};
+    if (form == DUMP_ID)
+        return (struct dump_value){.id = part->instance};
+    if (form == DUMP_IDS) {
+        const bool open = column == (int)(sizeof numbers / sizeof *numbers);
+        return open ? (struct dump_value){.ids = claim->open, .id_count = claim->open_count}
+                    : (struct dump_value){.ids = claim->done, .id_count = claim->done_count};
     }
-}
-
-static pawl_status dump_section(struct operation *op, const struct section *section, struct buf *buf) {
-    struct statement s = statement_begin(op, section->query);
-    while (statement_next(&s)) {
-        buf_append_cstr(buf, section->name);
-        for (int i = 0; section->forms[i] != '\0'; i++) {
-            buf_printf(buf, " %s=", section->fields[i]);
-            put_column(buf, &s, i, section->forms[i]);
-        }
-        buf_append_char(buf, '\n');
-    }
-    return statement_end(&s);
+    return (struct dump_value){.number = numbers[column]};
 }
 
 static int uuid_order(const void *a, const void *b) {
     return uuid_compare(*(const pawl_uuid *)a, *(const pawl_uuid *)b);
 }
 
-/* Ids with one mark, in seq order or sorted. */
-static pawl_status dump_ids(struct operation *op, const struct part *part, enum item_mark mark,
-                            struct buf *buf) {
-    pawl_uuid *ids = arena_array(op->scratch, part->count, sizeof(*ids));
-    size_t count = 0;
-    if (ids == NULL)
+/* Open ids in seq order, those that are done sorted. */
+static pawl_status dump_claim(struct operation *op, const struct part *part, struct buf *out) {
+    struct dumped_claim claim = {.part = part,
+                                 .open = arena_array(op->scratch, part->count, sizeof(pawl_uuid)),
+                                 .done = arena_array(op->scratch, part->count, sizeof(pawl_uuid))};
+    if (claim.open == NULL || claim.done == NULL)
         return operation_no_memory(op);
-    for (size_t i = 0; i < part->count; i++)
-        if (part->items[i].mark == mark)
-            ids[count++] = part->items[i].id;
-    if (mark == MARK_DONE && count > 0)
-        qsort(ids, count, sizeof(*ids), uuid_order);
-    for (size_t i = 0; i < count; i++) {
-        if (i > 0)
-            buf_append_char(buf, ',');
-        put_uuid(buf, ids[i]);
+    for (size_t i = 0; i < part->count; i++) {
+        if (part->items[i].mark == MARK_OPEN)
+            claim.open[claim.open_count++] = part->items[i].id;
+        else if (part->items[i].mark == MARK_DONE)
+            claim.done[claim.done_count++] = part->items[i].id;
     }
+    if (claim.done_count > 0)
+        qsort(claim.done, claim.done_count, sizeof(pawl_uuid), uuid_order);
+    dump_row(out, DUMP_CLAIM, read_claim, &claim);
     return PAWL_OK;
 }
 
@@ -161,7 +97,7 @@ static int part_order(const void *a, const void *b) {
     return (p > q) - (p < q);
 }
 
-static pawl_status dump_claims(struct operation *op, struct buf *buf) {
+static pawl_status dump_claims(struct operation *op, struct buf *out) {
     pawl_status status = part_load_active(op);
     size_t count = 0;
     for (struct part *part = op->parts; part != NULL; part = part->next)
@@ -176,19 +112,8 @@ static pawl_status dump_claims(struct operation *op, struct buf *buf) {
         parts[count++] = part;
     if (count > 0)
         qsort(parts, count, sizeof(struct part *), part_order);
-    for (size_t i = 0; i < count && status == PAWL_OK; i++) {
-        const struct part *part = parts[i];
-        buf_printf(buf, "claim kind=%d lane=%d instance=", (int)part->kind, part->lane);
-        put_uuid(buf, part->instance);
-        buf_printf(buf, " source=%s suspect=%d lease_until=%" PRId64 " ids=[",
-                   part->source == SOURCE_MESSAGE ? "message" : "aside", (int)part->suspect,
-                   part->lease_until_ms);
-        status = dump_ids(op, part, MARK_OPEN, buf);
-        buf_append_cstr(buf, "] done=[");
-        if (status == PAWL_OK)
-            status = dump_ids(op, part, MARK_DONE, buf);
-        buf_append_cstr(buf, "]\n");
-    }
+    for (size_t i = 0; i < count && status == PAWL_OK; i++)
+        status = dump_claim(op, parts[i], out);
     return status;
 }
 
@@ -197,11 +122,16 @@ pawl_status sqlite_dump(struct store *store, struct buf *out, pawl_error *err) {
     pawl_status status = PAWL_OK;
     if (!operation_begin(&op, store, OPERATION_READ, "dump", &status, err))
         return status;
-    buf_printf(out, "settings partitions=%d lanes=%d epoch=%" PRId64 " max_attempts=%d policy=%d\n",
-               op.settings.partition_count, op.settings.lane_count, op.settings.epoch,
-               op.settings.max_attempts, op.settings.dead_policy);
-    for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]) && status == PAWL_OK; i++)
-        status = sections[i].forms != NULL ? dump_section(&op, &sections[i], out) : dump_claims(&op, out);
+    for (int section = 0; section < DUMP_SECTIONS && status == PAWL_OK; section++) {
+        if (section == DUMP_CLAIM) {
+            status = dump_claims(&op, out);
+            continue;
+        }
+        struct statement s = statement_begin(&op, queries[section]);
+        while (statement_next(&s))
+            dump_row(out, (enum dump_section)section, read_column, &s);
+        status = statement_end(&s);
+    }
     if (status == PAWL_OK)
         status = buf_status(out, op.name, err);
     return operation_end(&op, status);

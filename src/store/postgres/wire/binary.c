@@ -330,58 +330,48 @@ size_t pg_cell_array_count(struct cell cell) {
     return (size_t)read_number(array + 12, 4);
 }
 
-/* Walks over the members of an array: where member i is and how long; false when the bytes end too early. */
-static bool next_member(struct cell cell, size_t *offset, const unsigned char **at, int *len) {
-    size_t total = (size_t)length_of(cell);
-    if (*offset + 4 > total)
+/* Gives each member of an array, of len bytes, to take; false when the bytes are not those of count members.
+ */
+static bool array_take(struct cell cell, size_t count,
+                       void (*take)(void *out, size_t i, const void *at, int len), void *out, int len_min,
+                       int len_max) {
+    const unsigned char *bytes = bytes_of(cell);
+    size_t offset = ARRAY_HEADER_BYTES, total = (size_t)length_of(cell);
+    if (pg_cell_array_count(cell) != count)
         return false;
-    *len = (int)(uint32_t)read_number(bytes_of(cell) + *offset, 4);
-    *offset += 4;
-    if (*len < 0 || *offset + (size_t)*len > total)
-        return false;
-    *at = bytes_of(cell) + *offset;
-    *offset += (size_t)*len;
+    for (size_t i = 0; i < count; i++) {
+        if (offset + 4 > total)
+            return false;
+        int len = (int)(uint32_t)read_number(bytes + offset, 4);
+        offset += 4;
+        if (len < len_min || len > len_max || offset + (size_t)len > total)
+            return false;
+        take(out, i, bytes + offset, len);
+        offset += (size_t)len;
+    }
     return true;
+}
+
+static void take_int(void *out, size_t i, const void *at, int len) {
+    ((int *)out)[i] = (int)signed_number(at, len);
+}
+
+static void take_big(void *out, size_t i, const void *at, int len) {
+    ((int64_t *)out)[i] = signed_number(at, len);
+}
+
+static void take_uuid(void *out, size_t i, const void *at, int len) {
+    memcpy(((pawl_uuid *)out)[i].b, at, (size_t)len);
 }
 
 bool pg_cell_array_ints(struct cell cell, int *numbers, size_t count) {
-    size_t offset = ARRAY_HEADER_BYTES;
-    if (pg_cell_array_count(cell) != count)
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        const unsigned char *at = NULL;
-        int len = 0;
-        if (!next_member(cell, &offset, &at, &len) || (len != 2 && len != 4))
-            return false;
-        numbers[i] = (int)signed_number(at, len);
-    }
-    return true;
+    return array_take(cell, count, take_int, numbers, 2, 4);
 }
 
 bool pg_cell_array_bigs(struct cell cell, int64_t *numbers, size_t count) {
-    size_t offset = ARRAY_HEADER_BYTES;
-    if (pg_cell_array_count(cell) != count)
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        const unsigned char *at = NULL;
-        int len = 0;
-        if (!next_member(cell, &offset, &at, &len) || len != 8)
-            return false;
-        numbers[i] = signed_number(at, len);
-    }
-    return true;
+    return array_take(cell, count, take_big, numbers, 8, 8);
 }
 
 bool pg_cell_array_uuids(struct cell cell, pawl_uuid *uuids, size_t count) {
-    size_t offset = ARRAY_HEADER_BYTES;
-    if (pg_cell_array_count(cell) != count)
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        const unsigned char *at = NULL;
-        int len = 0;
-        if (!next_member(cell, &offset, &at, &len) || len != UUID_BYTES)
-            return false;
-        memcpy(uuids[i].b, at, UUID_BYTES);
-    }
-    return true;
+    return array_take(cell, count, take_uuid, uuids, UUID_BYTES, UUID_BYTES);
 }

@@ -25,7 +25,7 @@ void pg_statement_clear(struct statement *statement) {
 }
 
 /* How far a call has come; decides what a lost connection means. */
-struct call {
+struct server_call {
     struct postgres *self;
     const char *op;
     enum statement_effect effect;
@@ -36,7 +36,7 @@ struct call {
     pawl_error *err;
 };
 
-static pawl_status lost(struct call *call, const char *why) {
+static pawl_status lost(struct server_call *call, const char *why) {
     pawl_str text = str_trim(str_from(why));
     pawl_status status = call->sent && call->effect == EFFECT_WRITE
                              ? error_set(call->err, PAWL_UNKNOWN, call->op,
@@ -50,8 +50,8 @@ static pawl_status lost(struct call *call, const char *why) {
     return status;
 }
 
-/* Sends everything while reading: a server that cannot send does not read either. */
-static pawl_status flush(struct call *call) {
+/* Pushes everything out, reading meanwhile: a server that cannot send does not read either. */
+static pawl_status flush(struct server_call *call) {
     for (;;) {
         int left = PQflush(call->self->conn);
         if (left == 0)
@@ -65,9 +65,9 @@ static pawl_status flush(struct call *call) {
     }
 }
 
-/* Waits for the server's answer. A statement may take long, but a dead connection is given up soon. With a
- * pooler the two cannot be told apart. */
-static bool wait_answer(struct call *call) {
+/* Waits for the server to say something. A statement may take its time, but a connection over which nothing
+ * comes any more is given up soon. Behind a pooler the two look alike. */
+static bool wait_answer(struct server_call *call) {
     struct postgres *self = call->self;
     while (self->session == SESSION_OURS) {
         int64_t silent_ms = clock_boot_ms() + SILENCE_MS;
@@ -82,7 +82,7 @@ static bool wait_answer(struct call *call) {
 }
 
 /* The next result, NULL at the end of a statement. */
-static pawl_status next_result(struct call *call, PGresult **result) {
+static pawl_status next_result(struct server_call *call, PGresult **result) {
     while (PQisBusy(call->self->conn)) {
         if (!wait_answer(call))
             return lost(call, "the server did not answer in time");
@@ -93,8 +93,8 @@ static pawl_status next_result(struct call *call, PGresult **result) {
     return PAWL_OK;
 }
 
-/* The same after a failure, whose description must not be overwritten. */
-static pawl_status next_result_behind(struct call *call, pawl_status failure, PGresult **result) {
+/* The same after a failure that was already described: what follows must not change the description. */
+static pawl_status next_result_behind(struct server_call *call, pawl_status failure, PGresult **result) {
     pawl_error *err = call->err;
     if (failure != PAWL_OK)
         call->err = NULL;
@@ -111,7 +111,7 @@ static bool has_failed(const PGresult *result) {
 
 /* The first error counts. After `ended` (everything answered, only the commit is open) an outage means:
  * unknown. */
-static pawl_status fault(struct call *call, const PGresult *result, bool ended) {
+static pawl_status fault(struct server_call *call, const PGresult *result, bool ended) {
     const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     if (PQstatus(call->self->conn) != CONNECTION_OK && sqlstate == NULL)
         return lost(call, PQresultErrorMessage(result));
@@ -125,7 +125,7 @@ static pawl_status fault(struct call *call, const PGresult *result, bool ended) 
 }
 
 /* Takes all results of a call without a pipeline; the last good one is handed out. */
-static pawl_status drain(struct call *call, PGresult **last) {
+static pawl_status drain(struct server_call *call, PGresult **last) {
     pawl_status status = PAWL_OK;
     PGresult *good = NULL;
     for (;;) {
@@ -157,14 +157,14 @@ static pawl_status drain(struct call *call, PGresult **last) {
     return status;
 }
 
-static struct call call_begin(struct postgres *self, const char *op, enum statement_effect effect,
-                              pawl_error *err) {
+static struct server_call call_begin(struct postgres *self, const char *op, enum statement_effect effect,
+                                     pawl_error *err) {
     self->doubt = false;
-    return (struct call){.self = self,
-                         .op = op,
-                         .effect = effect,
-                         .deadline_ms = clock_boot_ms() + self->statement_timeout_ms + ANSWER_GRACE_MS,
-                         .err = err};
+    return (struct server_call){.self = self,
+                                .op = op,
+                                .effect = effect,
+                                .deadline_ms = clock_boot_ms() + self->statement_timeout_ms + ANSWER_GRACE_MS,
+                                .err = err};
 }
 
 /* Equal names mean equal texts, also in a shared session. */
@@ -185,7 +185,7 @@ static int send(struct postgres *self, const struct statement *statement) {
                              p->lengths, p->formats, 1);
 }
 
-static pawl_status single_try(struct call *call, struct statement *statement) {
+static pawl_status single_try(struct server_call *call, struct statement *statement) {
     call->sent = true;
     if (send(call->self, statement) == 0)
         return lost(call, PQerrorMessage(call->self->conn));
@@ -198,9 +198,9 @@ static pawl_status single_try(struct call *call, struct statement *statement) {
     return status;
 }
 
-/* Whether two transactions run in one session that only we use; with a pooler they may not, and it shows the
- * client a made-up process id. Checked once per connection. */
-static pawl_status session_look(struct call *call) {
+/* Whether two transactions are served by one session that is ours alone; behind a pooler they need not be,
+ * and it shows the client a process id that it made up. Asked once per connection. */
+static pawl_status session_look(struct server_call *call) {
     pawl_status status = PAWL_OK;
     bool ours = true;
     if (call->self->session != SESSION_UNKNOWN)
@@ -217,13 +217,14 @@ static pawl_status session_look(struct call *call) {
     return status;
 }
 
-/* A repeated statement is prepared once and then called by name, if the session is not shared. */
-static pawl_status statement_remember(const struct call *asked, const struct statement *statement) {
+/* A statement that comes back is parsed by the server once and called by name from then on, where the session
+ * is ours. */
+static pawl_status statement_remember(const struct server_call *asked, const struct statement *statement) {
     struct postgres *self = asked->self;
     const struct params *p = &statement->params;
     if (self->prepared[statement->query] || !self->sent_before[statement->query])
         return PAWL_OK;
-    struct call call = *asked;
+    struct server_call call = *asked;
     call.effect = EFFECT_READ; /* nothing has been asked for yet */
     pawl_status status = session_look(&call);
     if (status != PAWL_OK || self->session != SESSION_OURS)
@@ -243,7 +244,7 @@ static pawl_status statement_remember(const struct call *asked, const struct sta
 }
 
 /* Takes the results of a pipeline up to its sync: one statement after the other, the last is the commit. */
-static pawl_status pipeline_take(struct call *call, struct statement **steps, size_t count) {
+static pawl_status pipeline_take(struct server_call *call, struct statement **steps, size_t count) {
     pawl_status status = PAWL_OK;
     for (size_t i = 0; i <= count;) { /* count: the sync */
         PGresult *result = NULL;
@@ -275,7 +276,7 @@ static pawl_status pipeline_take(struct call *call, struct statement **steps, si
     return status;
 }
 
-static pawl_status pipeline_try(struct call *call, struct statement **steps, size_t count) {
+static pawl_status pipeline_try(struct server_call *call, struct statement **steps, size_t count) {
     struct postgres *self = call->self;
     call->sent = true;
     bool sent = PQenterPipelineMode(self->conn) != 0;
@@ -320,7 +321,7 @@ static void liveness_again(struct postgres *self) {
     self->lock_lost = false;
     struct statement hold = {.query = POSTGRES_Q_LIVENESS_HOLD};
     struct arena *arena = arena_create(0);
-    struct call call = call_begin(self, "liveness_hold", EFFECT_READ, NULL);
+    struct server_call call = call_begin(self, "liveness_hold", EFFECT_READ, NULL);
     if (arena != NULL) {
         pg_params_init(&hold.params, arena);
         pg_params_uuid(&hold.params, self->alive);
@@ -331,10 +332,10 @@ static void liveness_again(struct postgres *self) {
     arena_free(arena);
 }
 
-static pawl_status pooled_run(struct call *call, struct statement *statements, size_t count);
+static pawl_status pooled_run(struct server_call *call, struct statement *statements, size_t count);
 
 /* One try: alone when it is alone, else as a transaction. */
-static pawl_status try_run(struct call *call, struct statement *statements, size_t count) {
+static pawl_status try_run(struct server_call *call, struct statement *statements, size_t count) {
     pawl_status status = pg_connection_ready(call->self, call->op, call->err);
     if (status == PAWL_OK)
         liveness_again(call->self);
@@ -350,7 +351,7 @@ static pawl_status try_run(struct call *call, struct statement *statements, size
 }
 
 /* BEGIN, the limits where the session has none, the statements, COMMIT: one round trip. */
-static pawl_status pooled_run(struct call *call, struct statement *statements, size_t count) {
+static pawl_status pooled_run(struct server_call *call, struct statement *statements, size_t count) {
     struct postgres *self = call->self;
     struct statement begin = {.query = POSTGRES_Q_BEGIN};
     struct statement limits = {.query = POSTGRES_Q_SESSION_LIMITS};
@@ -393,7 +394,7 @@ static bool is_forgotten(const char *sqlstate) {
     return strcmp(sqlstate, "26000") == 0 || strcmp(sqlstate, "0A000") == 0;
 }
 
-static pawl_status run(struct call call, struct statement *statements, size_t count) {
+static pawl_status run(struct server_call call, struct statement *statements, size_t count) {
     for (size_t i = 0; i < count; i++) {
         pawl_status status = pg_params_status(&statements[i].params, call.op, call.err);
         if (status != PAWL_OK)
@@ -441,7 +442,7 @@ pawl_status pg_statements_run(struct postgres *self, const char *op, struct stat
 }
 
 pawl_status pg_session_is_ours(struct postgres *self, const char *op, bool *ours, pawl_error *err) {
-    struct call call = call_begin(self, op, EFFECT_READ, err);
+    struct server_call call = call_begin(self, op, EFFECT_READ, err);
     pawl_status status = pg_connection_ready(self, op, err);
     if (status == PAWL_OK && self->address.direct)
         status = session_look(&call);
@@ -452,7 +453,7 @@ pawl_status pg_session_is_ours(struct postgres *self, const char *op, bool *ours
 
 pawl_status pg_query_run(struct postgres *self, const char *op, const char *text, PGresult **result,
                          pawl_error *err) {
-    struct call call = call_begin(self, op, EFFECT_READ, err);
+    struct server_call call = call_begin(self, op, EFFECT_READ, err);
     pawl_status status = pg_connection_ready(self, op, err);
     if (status != PAWL_OK)
         return status;
@@ -474,7 +475,7 @@ static bool is_wrong(const PGresult *result) {
 pawl_status pg_parse_run(struct postgres *self, const char *op, const char *text, pawl_error *err) {
     enum { JSON_TYPE = 114 };
     static const Oid types[] = {JSON_TYPE};
-    struct call call = call_begin(self, op, EFFECT_READ, err);
+    struct server_call call = call_begin(self, op, EFFECT_READ, err);
     pawl_status status = pg_connection_ready(self, op, err);
     if (status != PAWL_OK)
         return status;
@@ -494,7 +495,7 @@ pawl_status pg_parse_run(struct postgres *self, const char *op, const char *text
 
 pawl_status pg_script_run(struct postgres *self, const char *op, const char *text, char sqlstate[static 6],
                           pawl_error *err) {
-    struct call call = call_begin(self, op, EFFECT_WRITE, err);
+    struct server_call call = call_begin(self, op, EFFECT_WRITE, err);
     PGresult *result = NULL;
     sqlstate[0] = '\0';
     call.sent = true;
@@ -510,7 +511,7 @@ pawl_status pg_script_run(struct postgres *self, const char *op, const char *tex
 }
 
 pawl_status pg_step_run(struct postgres *self, const char *op, struct statement *statement, pawl_error *err) {
-    struct call call = call_begin(self, op, EFFECT_WRITE, err);
+    struct server_call call = call_begin(self, op, EFFECT_WRITE, err);
     pawl_status status = pg_params_status(&statement->params, op, err);
     return status == PAWL_OK ? single_try(&call, statement) : status;
 }

@@ -48,8 +48,8 @@ struct claiming {
         bool has_any, has_other; /* in flight when the call began: anything, of another kind */
         int64_t lost_left;       /* lost messages that it may have */
     } instance;
-    size_t bytes;         /* of payload read */
-    struct keyset flying; /* streams that are in flight on the lane being visited */
+    size_t bytes;                 /* of payload read */
+    struct keyset leased_streams; /* streams that are in flight on the lane being visited */
 };
 
 static pawl_status no_memory(struct claiming *c) { return operation_no_memory(c->op); }
@@ -112,14 +112,15 @@ static void read_item(struct statement *s, struct claiming *c, int lane, bool is
 static bool is_full(const struct claiming *c) { return c->wanted == 0 || c->bytes >= CLAIM_BYTES_MAX; }
 
 /* The streams that active claims of the lane hold. */
-static pawl_status load_flying(struct claiming *c, int lane) {
+static pawl_status load_leased_streams(struct claiming *c, int lane) {
     struct operation *op = c->op;
     pawl_status status = part_load_lane(op, c->in->kind, lane);
     struct part *part = NULL;
-    while (status == PAWL_OK && (part = flight_next(op, part, c->in->kind, lane)) != NULL) {
+    while (status == PAWL_OK && (part = part_next_active(op, part, c->in->kind, lane)) != NULL) {
         status = part_load_keys(op, part);
         for (size_t i = 0; i < part->count && status == PAWL_OK; i++)
-            if (part->items[i].mark == MARK_OPEN && !keyset_add(&c->flying, op->scratch, part->items[i].key))
+            if (part->items[i].mark == MARK_OPEN &&
+                !keyset_add(&c->leased_streams, op->scratch, part->items[i].key))
                 status = no_memory(c);
     }
     return status;
@@ -248,8 +249,7 @@ static pawl_status pick_stream(struct claiming *c, int lane, pawl_str key, struc
         c->instance.lost_left -= losses > 0;
         c->wanted--;
     }
-    pawl_status ended = statement_end(&s);
-    return status != PAWL_OK ? status : ended;
+    return statement_close(&s, status);
 }
 
 static int by_seq(const void *a, const void *b) {
@@ -290,12 +290,10 @@ static pawl_status claim_held(struct claiming *c, int lane, bool *granted) {
     bind_int(&s, c->op->now_ms);
     while (status == PAWL_OK && !is_full(c) && statement_next(&s)) {
         pawl_str key = column_borrow(&s, 0);
-        if (!keyset_has(&c->flying, key))
+        if (!keyset_has(&c->leased_streams, key))
             status = pick_stream(c, lane, key, &held);
     }
-    pawl_status ended = statement_end(&s);
-    if (status == PAWL_OK)
-        status = ended;
+    status = statement_close(&s, status);
     if (status == PAWL_OK)
         status = keep_stopped(c, lane, held.stopped);
     if (status == PAWL_OK)
@@ -331,7 +329,7 @@ static pawl_status put_by(struct claiming *c, const struct item *item) {
 /* What keeps a message from running. */
 struct obstacle {
     struct hold hold;
-    bool held, flies, paused;
+    bool held, leased, paused;
 };
 
 static pawl_status obstacle_of(struct claiming *c, const struct item *item, bool lane_holds,
@@ -341,9 +339,9 @@ static pawl_status obstacle_of(struct claiming *c, const struct item *item, bool
     if (!str_absent(item->stream)) {
         if (lane_holds)
             status = hold_find(c->op, item->kind, item->stream, &found->hold, &found->held);
-        found->flies = keyset_has(&c->flying, item->stream);
+        found->leased = keyset_has(&c->leased_streams, item->stream);
     }
-    if (status == PAWL_OK && c->paused && !found->held && !found->flies)
+    if (status == PAWL_OK && c->paused && !found->held && !found->leased)
         status = pause_fits(c->op, item, &found->paused);
     return status;
 }
@@ -362,11 +360,10 @@ struct sifting {
 static pawl_status sift(struct claiming *c, int lane, size_t read, struct sifting *sifting) {
     struct operation *op = c->op;
     struct statement s = statement_begin(op, SQLITE_Q_HOLD_ANY);
-    int64_t one = 0;
     bool lane_holds = false;
     bind_int(&s, c->in->kind);
     bind_int(&s, lane);
-    pawl_status status = statement_number(&s, &one, &lane_holds);
+    pawl_status status = statement_any(&s, &lane_holds);
     size_t kept = c->count, end = c->count + read;
     for (size_t i = c->count; i < end && status == PAWL_OK; i++) {
         struct item *item = &c->items[i];
@@ -374,7 +371,7 @@ static pawl_status sift(struct claiming *c, int lane, size_t read, struct siftin
         status = obstacle_of(c, item, lane_holds, &found);
         if (status != PAWL_OK)
             break;
-        if (!found.held && !found.flies && !found.paused) {
+        if (!found.held && !found.leased && !found.paused) {
             if (kept != i)
                 c->items[kept] = *item;
             status = is_twin(c, &sifting->ids, &c->items[kept], &sifting->twin);
@@ -447,9 +444,9 @@ static pawl_status visit_lane(struct claiming *c, const struct visit *visit) {
         return PAWL_OK;
     if (!visit->has_message && !visit->has_due_hold)
         return PAWL_OK;
-    c->flying = (struct keyset){0};
+    c->leased_streams = (struct keyset){0};
     if (visit->has_claim)
-        status = load_flying(c, visit->lane);
+        status = load_leased_streams(c, visit->lane);
     if (status == PAWL_OK && visit->has_due_hold)
         status = claim_held(c, visit->lane, &granted);
     if (status == PAWL_OK && !granted && visit->has_message)
@@ -485,10 +482,9 @@ static pawl_status read_visits(struct claiming *c, int64_t after_token, int64_t 
 /* *lanes = 0 if the instance runs a suspect and does not state its slots: it gets nothing else. */
 static pawl_status runs_alone(struct claiming *c, size_t *lanes) {
     struct statement s = statement_begin(c->op, SQLITE_Q_CLAIM_ALONE);
-    int64_t one = 0;
     bool alone = false;
     bind_uuid(&s, c->in->instance);
-    pawl_status status = statement_number(&s, &one, &alone);
+    pawl_status status = statement_any(&s, &alone);
     if (alone)
         *lanes = 0;
     return status;
@@ -573,11 +569,10 @@ pawl_status claim_again(struct operation *op, const struct messages_claim *in, s
 /* Whether the lane that is named belongs to the instance. */
 static pawl_status owns(struct operation *op, const struct messages_claim *in, bool *yes) {
     struct statement s = statement_begin(op, SQLITE_Q_LANE_OWNED);
-    int64_t one = 0;
     bind_int(&s, in->kind);
     bind_int(&s, in->lane);
     bind_uuid(&s, in->instance);
-    return statement_number(&s, &one, yes);
+    return statement_any(&s, yes);
 }
 
 pawl_status sqlite_messages_claim(struct store *store, const struct messages_claim *in, struct arena *arena,

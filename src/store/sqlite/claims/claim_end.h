@@ -2,7 +2,7 @@
 #ifndef STORE_SQLITE_CLAIMS_CLAIM_END_H
 #define STORE_SQLITE_CLAIMS_CLAIM_END_H
 
-#include "store/sqlite/claims/flight.h"
+#include "store/sqlite/claims/part.h"
 
 /* Ends the overdue parts of a kind; a lane that had one and is not the caller's loses its owner. Adds to
  * *ended. */

@@ -2,7 +2,7 @@
 #ifndef STORE_SQLITE_CLAIMS_REPORT_H
 #define STORE_SQLITE_CLAIMS_REPORT_H
 
-#include "store/sqlite/claims/flight.h"
+#include "store/sqlite/claims/part.h"
 
 /* The reporting instance. */
 struct reporter {

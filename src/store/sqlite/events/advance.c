@@ -54,8 +54,7 @@ static pawl_status take_due(struct advance *a) {
         struct checkpoint_state c = checkpoint_column(&s, a->op->scratch);
         status = c.view.version < c.view.head ? take(a, &c) : checkpoint_pick(a->op, &idle, &c);
     }
-    pawl_status end = statement_end(&s);
-    status = status == PAWL_OK ? end : status;
+    status = statement_close(&s, status);
     for (size_t i = 0; status == PAWL_OK && i < idle.count; i++)
         status = checkpoint_idle(a->op, &idle.rows[i]);
     return status;

@@ -8,11 +8,10 @@
 #include "store/sqlite/events/user_sql.h"
 
 pawl_status wanted_read(struct operation *op, pawl_str key, struct wanted_events *out) {
-    int64_t one = 0;
     *out = (struct wanted_events){.key = key};
     struct statement s = statement_begin(op, SQLITE_Q_SKIP_ANY);
     bind_text(&s, key);
-    pawl_status status = statement_number(&s, &one, &out->skips);
+    pawl_status status = statement_any(&s, &out->skips);
     if (status != PAWL_OK)
         return status;
     s = statement_begin(op, SQLITE_Q_MAPPING_TYPES);

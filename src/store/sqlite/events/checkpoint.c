@@ -202,8 +202,7 @@ static pawl_status pick_all(struct operation *op, struct statement *s, struct pi
         struct checkpoint_state c = checkpoint_column(s, op->scratch);
         status = checkpoint_pick(op, list, &c);
     }
-    pawl_status end = statement_end(s);
-    return status == PAWL_OK ? end : status;
+    return statement_close(s, status);
 }
 
 pawl_status checkpoint_wake(struct operation *op, struct checkpoint_state *c) {
@@ -229,8 +228,7 @@ pawl_status checkpoints_take_streams(struct operation *op, const struct checkpoi
         if (!checkpoint_left_alone(look, c.view.perspective))
             status = checkpoint_pick(op, &all, &c);
     }
-    pawl_status end = statement_end(&s);
-    status = status == PAWL_OK ? end : status;
+    status = statement_close(&s, status);
     for (size_t i = 0; status == PAWL_OK && i < all.count; i++) {
         struct checkpoint_state *c = &all.rows[i];
         enum checkpoint_status stored = c->view.status;
@@ -406,7 +404,6 @@ pawl_status sqlite_checkpoints_renew(struct store *store, const struct checkpoin
 
 static pawl_status skip(struct operation *op, const struct checkpoint_skip *in, enum store_answer *answer) {
     struct checkpoint_state c;
-    int64_t one = 0;
     bool known = false;
     pawl_status status = checkpoint_read(op, in->stream, in->perspective, &c);
     if (status != PAWL_OK)
@@ -415,7 +412,7 @@ static pawl_status skip(struct operation *op, const struct checkpoint_skip *in, 
     bind_text(&s, in->perspective);
     bind_text(&s, in->stream);
     bind_int(&s, in->version);
-    status = statement_number(&s, &one, &known);
+    status = statement_any(&s, &known);
     *answer = !c.found                                                     ? ANSWER_NOT_FOUND
               : known                                                      ? ANSWER_DUPLICATE
               : in->version <= c.view.version || in->version > c.view.head ? ANSWER_CONFLICT

@@ -16,8 +16,7 @@ static pawl_status all_keys(struct operation *op, struct checkpoints_claim *clai
     struct statement s = statement_begin(op, SQLITE_Q_PERSPECTIVE_FED);
     while (status == PAWL_OK && claim->perspective_count < PAWL_PERSPECTIVES_MAX && statement_next(&s))
         status = str_dup(op->scratch, column_borrow(&s, 0), &keys[claim->perspective_count++], op->err);
-    pawl_status end = statement_end(&s);
-    return status == PAWL_OK ? end : status;
+    return statement_close(&s, status);
 }
 
 /* The checkpoints now record what the messages said, so the messages end here. */

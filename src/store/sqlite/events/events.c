@@ -79,11 +79,10 @@ static pawl_status find_known(struct operation *op, const struct events_append *
 }
 
 static pawl_status type_note(struct operation *op, pawl_str type) {
-    int64_t one = 0;
     bool known = false;
     struct statement s = statement_begin(op, SQLITE_Q_EVENT_TYPE_FIND);
     bind_text(&s, type);
-    pawl_status status = statement_number(&s, &one, &known);
+    pawl_status status = statement_any(&s, &known);
     if (status != PAWL_OK)
         return status;
     s = statement_begin(op, SQLITE_Q_EVENT_TYPE_COUNT);
@@ -116,13 +115,12 @@ static pawl_status event_write(struct operation *op, const struct events_append 
 /* Puts the message that says "look at this stream", and the events to publish. */
 static pawl_status append_wake(struct operation *op, const struct events_append *in,
                                const struct append_result *out) {
-    int64_t one = 0;
     bool any = false;
     char payload[64];
     struct put_result ignored;
     struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_ANY);
     bind_text(&s, in->stream);
-    pawl_status status = statement_number(&s, &one, &any);
+    pawl_status status = statement_any(&s, &any);
     if (status == PAWL_OK && any) {
         (void)snprintf(payload, sizeof payload, "{\"version\":%" PRId64 "}", out->version);
         struct message_new message = {.id = out->ids[in->count - 1],
@@ -154,7 +152,7 @@ static pawl_status append_wake(struct operation *op, const struct events_append 
     s = statement_begin(op, SQLITE_Q_EVENT_RECEPTOR_WAITED);
     bind_int(&s, KIND_BIT(KIND_INBOX));
     bind_int(&s, op->now_ms);
-    return statement_number(&s, &one, &op->wake);
+    return statement_any(&s, &op->wake);
 }
 
 pawl_status append_events(struct operation *op, const struct events_append *in, struct arena *arena,
@@ -295,10 +293,7 @@ static pawl_status newest(struct operation *op, const struct snapshot *of, int64
     bind_text(&s, of->stream);
     bind_text(&s, of->name);
     bind_int(&s, version_max);
-    *found = statement_next(&s);
-    if (*found)
-        row_read(&s, 0, &snapshot_shape, arena, out);
-    return statement_end(&s);
+    return row_find(&s, &snapshot_shape, arena, out, found);
 }
 
 static pawl_status put_snapshot(struct operation *op, const struct snapshot *in, enum store_answer *answer) {

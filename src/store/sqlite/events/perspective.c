@@ -21,10 +21,8 @@ static const struct row_shape brief_shape = ROW_SHAPE(struct perspective_brief, 
 pawl_status perspective_read(struct operation *op, pawl_str key, struct perspective_brief *out) {
     struct statement s = statement_begin(op, SQLITE_Q_PERSPECTIVE_FIND);
     bind_text(&s, key);
-    *out = (struct perspective_brief){.found = statement_next(&s)};
-    if (out->found)
-        row_read(&s, 0, &brief_shape, op->scratch, out);
-    return statement_end(&s);
+    *out = (struct perspective_brief){.found = false};
+    return row_find(&s, &brief_shape, op->scratch, out, &out->found);
 }
 
 bool perspective_fed(const struct perspective_brief *perspective) {
@@ -88,8 +86,7 @@ pawl_status types_resolve(struct operation *op, pawl_str type) {
     s = statement_begin(op, SQLITE_Q_EVENT_TYPE_LIST);
     while (status == PAWL_OK && statement_next(&s))
         status = type_map(op, &patterns, column_copy(&s, 0, op->scratch));
-    pawl_status end = statement_end(&s);
-    return status == PAWL_OK ? end : status;
+    return statement_close(&s, status);
 }
 
 /* ---- Register */

@@ -23,8 +23,7 @@ static pawl_status run(struct operation *op, enum sqlite_query query) {
 
 static pawl_status ask(struct operation *op, enum sqlite_query query, bool *yes) {
     struct statement s = statement_begin(op, query);
-    int64_t one = 0;
-    return statement_number(&s, &one, yes);
+    return statement_any(&s, yes);
 }
 
 /* The number in front of a migration's name. */
@@ -53,8 +52,7 @@ static pawl_status read_applied(struct operation *op, size_t *applied) {
                           version, STR_ARG(column_borrow(&s, 1)), sql_sqlite_migrations[*applied].name);
         *applied += 1;
     }
-    pawl_status ended = statement_end(&s);
-    return status != PAWL_OK ? status : ended;
+    return statement_close(&s, status);
 }
 
 pawl_status migrate_check(struct sqlite_store *store, pawl_error *err) {
@@ -172,8 +170,7 @@ static pawl_status refuse_foreign(struct operation *op) {
                            "the database %s has %.*s, which pawl did not make: every name that begins with "
                            "pawl_ is pawl's, so rename that, or name a file of its own",
                            op->store->path, STR_ARG(column_borrow(&s, 0)));
-    pawl_status ended = statement_end(&s);
-    return status != PAWL_OK ? status : ended;
+    return statement_close(&s, status);
 }
 
 /* Inside the transaction: from nothing, or from an older version, to the newest. */

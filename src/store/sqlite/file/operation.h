@@ -30,8 +30,8 @@ struct operation {
     struct kind_counts tally[KIND_COUNT + 1]; /* what it adds to each; see tally_shape */
     struct perspective_delta perspective;
     bool wake;          /* a worker waits for what this operation put */
-    bool news;          /* it paused or cancelled something: wake all workers */
-    struct part *parts; /* claim parts loaded so far, flight.h */
+    bool news;          /* it paused or cancelled something: all workers are to look */
+    struct part *parts; /* claim parts loaded so far, part.h */
     pawl_uuid *evicted; /* whose lock files go after the commit */
     size_t evicted_count, evicted_cap;
 };

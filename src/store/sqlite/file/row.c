@@ -31,6 +31,17 @@ void row_read(struct statement *s, int first, const struct row_shape *shape, str
     }
 }
 
+pawl_status row_find(struct statement *s, const struct row_shape *shape, struct arena *arena, void *row,
+                     bool *found) {
+    bool any = statement_next(s);
+    if (any)
+        row_read(s, 0, shape, arena, row);
+    pawl_status status = statement_end(s);
+    if (status == PAWL_OK)
+        *found = any;
+    return status;
+}
+
 pawl_status rows_read(struct statement *s, const struct row_shape *shape, struct arena *arena,
                       struct row_list *out) {
     size_t cap = 0;

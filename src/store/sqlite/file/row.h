@@ -8,6 +8,10 @@
 /* Fills the members of the shape from column first on, texts in the arena; others are left. */
 void row_read(struct statement *s, int first, const struct row_shape *shape, struct arena *arena, void *row);
 
+/* The first row, if there is one; the statement is ended. */
+PAWL_MUSTCHECK pawl_status row_find(struct statement *s, const struct row_shape *shape, struct arena *arena,
+                                    void *row, bool *found);
+
 /* Every row that the statement gives, in an array in the arena; the statement is ended. */
 PAWL_MUSTCHECK pawl_status rows_read(struct statement *s, const struct row_shape *shape, struct arena *arena,
                                      struct row_list *out);

@@ -98,6 +98,16 @@ pawl_status statement_number(struct statement *s, int64_t *value, bool *found) {
     return status;
 }
 
+pawl_status statement_any(struct statement *s, bool *any) {
+    int64_t ignored = 0;
+    return statement_number(s, &ignored, any);
+}
+
+pawl_status statement_close(struct statement *s, pawl_status status) {
+    pawl_status ended = statement_end(s);
+    return status != PAWL_OK ? status : ended;
+}
+
 pawl_uuid column_uuid(const struct statement *s, int column) {
     pawl_uuid id = {0};
     const void *bytes = sqlite3_column_blob(s->stmt, column);

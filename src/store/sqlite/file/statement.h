@@ -44,7 +44,13 @@ PAWL_MUSTCHECK pawl_status statement_run_count(struct statement *s, int64_t *cha
 /* The first row's first column as a number; *found false when there is no row. */
 PAWL_MUSTCHECK pawl_status statement_number(struct statement *s, int64_t *value, bool *found);
 
-/* Columns of the current row, counted from 0. */
+/* Whether there is a row. */
+PAWL_MUSTCHECK pawl_status statement_any(struct statement *s, bool *any);
+
+/* statement_end after the caller's own work, whose failure comes first. */
+PAWL_MUSTCHECK pawl_status statement_close(struct statement *s, pawl_status status);
+
+/* Columns of the row that statement_next stood on, counted from 0. */
 static inline int64_t column_int(const struct statement *s, int column) {
     return sqlite3_column_int64(s->stmt, column);
 }

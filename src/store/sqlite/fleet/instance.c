@@ -19,13 +19,7 @@ static const struct row_shape brief_shape = ROW_SHAPE(struct instance_brief, bri
 pawl_status instance_read(struct operation *op, pawl_uuid id, struct instance_brief *brief, bool *known) {
     struct statement s = statement_begin(op, SQLITE_Q_INSTANCE_FIND);
     bind_uuid(&s, id);
-    bool row = statement_next(&s);
-    if (row)
-        row_read(&s, 0, &brief_shape, op->scratch, brief);
-    pawl_status status = statement_end(&s);
-    if (status == PAWL_OK)
-        *known = row;
-    return status;
+    return row_find(&s, &brief_shape, op->scratch, brief, known);
 }
 
 pawl_status instance_must_be_active(struct operation *op, pawl_uuid id, struct instance_brief *brief) {
@@ -61,9 +55,8 @@ pawl_status instance_must_be_live(struct operation *op, pawl_uuid id) {
 
 static pawl_status has_tombstone(struct operation *op, pawl_uuid id, bool *found) {
     struct statement s = statement_begin(op, SQLITE_Q_TOMBSTONE_FIND);
-    int64_t one = 0;
     bind_uuid(&s, id);
-    return statement_number(&s, &one, found);
+    return statement_any(&s, found);
 }
 
 /* Rebalances every kind of the instance and says what it owns afterwards. */

@@ -8,13 +8,12 @@
 #include "store/sqlite/file/row.h"
 #include "store/sqlite/messages/pause.h"
 #include "store/sqlite/messages/put.h"
-#include "store/sqlite/messages/refuse.h"
+#include "store/sqlite/messages/refused.h"
 
 static pawl_status is_active(struct operation *op, pawl_uuid instance, bool *active) {
-    int64_t one = 0;
     struct statement s = statement_begin(op, SQLITE_Q_INSTANCE_IS_ACTIVE);
     bind_uuid(&s, instance);
-    return statement_number(&s, &one, active);
+    return statement_any(&s, active);
 }
 
 static pawl_status duty_find(struct operation *op, pawl_str name, struct duty_row *duty) {
@@ -94,7 +93,7 @@ pawl_status sqlite_duties(struct store *store, struct arena *arena, struct duty_
     return operation_list(&op, &s, &duty_shape, arena, ROWS_OUT(out, rows));
 }
 
-pawl_status refuse(struct operation *op, const struct refused_row *row) {
+pawl_status refused_keep(struct operation *op, const struct refused_row *row) {
     int64_t hash = 0;
     pawl_status status = hash_payload(row->payload, &hash, op->err);
     if (status != PAWL_OK)
@@ -111,22 +110,23 @@ pawl_status refuse(struct operation *op, const struct refused_row *row) {
     return statement_run(&s);
 }
 
-static pawl_status refuse_all(struct operation *op, const struct messages_receive *in,
-                              const struct put_result *result) {
+static pawl_status refused_keep_all(struct operation *op, const struct messages_receive *in,
+                                    const struct put_result *result) {
     pawl_status status = PAWL_OK;
     for (size_t i = 0; status == PAWL_OK && i < in->count; i++) {
         char id[UUID_TEXT_BYTES];
         if (result->answers[i] == ANSWER_CONFLICT)
-            status = refuse(op, &(struct refused_row){.reason = REFUSED_CONFLICT,
-                                                      .consumer = in->consumer,
-                                                      .topic = in->messages[i].topic,
-                                                      .message_id = str_from(uuid_format(result->ids[i], id)),
-                                                      .detail = STR(RECEIVE_CONFLICT_TEXT),
-                                                      .payload = in->messages[i].payload});
+            status = refused_keep(
+                op, &(struct refused_row){.reason = REFUSED_CONFLICT,
+                                          .consumer = in->consumer,
+                                          .topic = in->messages[i].topic,
+                                          .message_id = str_from(uuid_format(result->ids[i], id)),
+                                          .detail = STR(RECEIVE_CONFLICT_TEXT),
+                                          .payload = in->messages[i].payload});
     }
     for (size_t i = 0; status == PAWL_OK && i < in->malformed_count; i++) {
         const struct malformed *one = &in->malformed[i];
-        status = refuse(
+        status = refused_keep(
             op, &(struct refused_row){.reason = REFUSED_MALFORMED,
                                       .consumer = in->consumer,
                                       .topic = in->topic,
@@ -153,7 +153,7 @@ pawl_status sqlite_messages_receive(struct store *store, const struct messages_r
     if (status == PAWL_OK)
         status = put_messages(&op, &put, false, arena, &result);
     if (status == PAWL_OK)
-        status = refuse_all(&op, in, &result);
+        status = refused_keep_all(&op, in, &result);
     return operation_give(&op, status, out, &result);
 }
 

@@ -15,10 +15,9 @@ pawl_status jobs_sweep(struct jobs_call *call) {
         bool gone;
     } claims[PAWL_JOB_SWEEP_CLAIMS];
     size_t count = 0;
-    int64_t one = 0;
     bool any = false;
     struct statement active = statement_begin(call->op, SQLITE_Q_JOB_CLAIM_ANY);
-    pawl_status status = statement_number(&active, &one, &any);
+    pawl_status status = statement_any(&active, &any);
     if (status != PAWL_OK || !any)
         return status; /* nothing runs: an idle worker that polls writes nothing */
     struct statement s = statement_begin(call->op, SQLITE_Q_JOB_CLAIM_LIST);
@@ -43,7 +42,7 @@ static pawl_status promote(struct jobs_call *call) {
     bind_int(&s, PAWL_JOB_PROMOTE_MAX);
     pawl_status status = jobs_ids(&s, call->op->scratch, &due);
     for (size_t i = 0; status == PAWL_OK && i < due.count; i++) {
-        struct sjob job;
+        struct stored_job job;
         bool found = false;
         status = jobs_brief(call, due.ids[i], &job, &found);
         if (status != PAWL_OK || !found)
@@ -61,7 +60,7 @@ static pawl_status deadlines(struct jobs_call *call) {
     bind_int(&s, PAWL_JOB_PROMOTE_MAX);
     pawl_status status = jobs_ids(&s, call->op->scratch, &over);
     for (size_t i = 0; status == PAWL_OK && i < over.count; i++) {
-        struct sjob job;
+        struct stored_job job;
         bool found = false;
         status = jobs_brief(call, over.ids[i], &job, &found);
         if (status == PAWL_OK && found)
@@ -73,7 +72,7 @@ static pawl_status deadlines(struct jobs_call *call) {
 }
 
 /* The claim that is being made. */
-struct grant {
+struct job_granting {
     struct jobs_call *call;
     const struct jobs_claim *in;
     pawl_str queue;
@@ -81,7 +80,7 @@ struct grant {
     int count;
 };
 
-static pawl_status lease_all(struct grant *grant, const struct id_list *list) {
+static pawl_status lease_all(struct job_granting *grant, const struct id_list *list) {
     struct operation *op = grant->call->op;
     pawl_status status = PAWL_OK;
     for (size_t i = 0; status == PAWL_OK && i < list->count; i++) {
@@ -102,7 +101,7 @@ static pawl_status lease_all(struct grant *grant, const struct id_list *list) {
     return status;
 }
 
-static pawl_status grant_plain(struct grant *grant, int max) {
+static pawl_status grant_plain(struct job_granting *grant, int max) {
     struct id_list list;
     struct statement s = statement_begin(grant->call->op, SQLITE_Q_JOB_LIST_PLAIN);
     bind_text(&s, grant->queue);
@@ -111,7 +110,7 @@ static pawl_status grant_plain(struct grant *grant, int max) {
     return status == PAWL_OK ? lease_all(grant, &list) : status;
 }
 
-static pawl_status ready_of(struct grant *grant, pawl_str key, int max, struct id_list *list) {
+static pawl_status ready_of(struct job_granting *grant, pawl_str key, int max, struct id_list *list) {
     struct statement s = statement_begin(grant->call->op, SQLITE_Q_JOB_LIST_KEYED);
     bind_text(&s, grant->queue);
     bind_text(&s, key);
@@ -120,7 +119,7 @@ static pawl_status ready_of(struct grant *grant, pawl_str key, int max, struct i
 }
 
 /* The next key after one; *key absent when there is none. */
-static pawl_status next_key(struct grant *grant, pawl_str *key) {
+static pawl_status next_key(struct job_granting *grant, pawl_str *key) {
     struct statement s = statement_begin(grant->call->op, SQLITE_Q_JOB_KEY_NEXT);
     bind_text(&s, grant->queue);
     bind_text(&s, *key);
@@ -134,7 +133,7 @@ static pawl_status next_key(struct grant *grant, pawl_str *key) {
 }
 
 /* One entry per key that has a ready job. */
-static pawl_status keys_of(struct grant *grant, int max, struct jobrule_key **keys, size_t *count) {
+static pawl_status keys_of(struct job_granting *grant, int max, struct jobrule_key **keys, size_t *count) {
     struct operation *op = grant->call->op;
     size_t cap = 0;
     pawl_str key = STR("");
@@ -165,7 +164,7 @@ pawl_status jobs_key_keep(struct operation *op, const struct jobrule_key *key) {
     return statement_run(&s);
 }
 
-static pawl_status grant_keyed(struct grant *grant, int max, int *granted) {
+static pawl_status grant_keyed(struct job_granting *grant, int max, int *granted) {
     struct jobs_call *call = grant->call;
     struct jobrule_key *keys = NULL;
     size_t count = 0;
@@ -189,7 +188,7 @@ static pawl_status grant_keyed(struct grant *grant, int max, int *granted) {
     return status;
 }
 
-static pawl_status note_claim(struct grant *grant) {
+static pawl_status note_claim(struct job_granting *grant) {
     struct operation *op = grant->call->op;
     struct statement s = statement_begin(op, SQLITE_Q_JOB_CLAIM_INSERT);
     bind_int(&s, grant->token);
@@ -226,7 +225,7 @@ static pawl_status again(struct jobs_call *call, const struct jobs_claim *in, st
     return status == PAWL_OK ? hand_out(call->op, &ids, arena, out) : status;
 }
 
-static pawl_status grant_all(struct grant *grant) {
+static pawl_status grant_all(struct job_granting *grant) {
     struct jobs_call *call = grant->call;
     int max = grant->in->max, first = 0, got = 0, more = 0;
     pawl_str key = STR("");
@@ -260,7 +259,7 @@ pawl_status jobs_claim_in(struct jobs_call *call, const struct jobs_claim *in, s
         status = promote(call);
     if (status == PAWL_OK)
         status = deadlines(call);
-    struct grant grant = {.call = call, .in = in, .queue = jobs_queue(in->queue)};
+    struct job_granting grant = {.call = call, .in = in, .queue = jobs_queue(in->queue)};
     if (status == PAWL_OK)
         status = grant_all(&grant);
     if (status != PAWL_OK)

@@ -8,23 +8,19 @@
 
 #define NONE ((pawl_str){NULL, 0})
 
-pawl_status jobs_claim_find(struct operation *op, int64_t token, struct sclaim *claim, bool *found) {
+#define M(name) MEMBER(struct job_claim, name)
+static const struct member claim_members[] = {M(token),  M(instance), M(queue),  M(check_ms),
+                                              M(active), M(intact),   M(forgot), M(tells)};
+#undef M
+static const struct row_shape claim_shape = ROW_SHAPE(struct job_claim, claim_members);
+
+pawl_status jobs_claim_find(struct operation *op, int64_t token, struct job_claim *claim, bool *found) {
     struct statement s = statement_begin(op, SQLITE_Q_JOB_CLAIM_FIND);
     bind_int(&s, token);
-    *found = statement_next(&s);
-    if (*found)
-        *claim = (struct sclaim){.token = token,
-                                 .instance = column_uuid(&s, 0),
-                                 .queue = column_copy(&s, 1, op->scratch),
-                                 .check_ms = column_int(&s, 2),
-                                 .active = column_int(&s, 3) != 0,
-                                 .intact = column_int(&s, 4) != 0,
-                                 .forgot = column_int(&s, 5) != 0,
-                                 .tells = column_int(&s, 6) != 0};
-    return statement_end(&s);
+    return row_find(&s, &claim_shape, op->scratch, claim, found);
 }
 
-pawl_status jobs_claim_set(struct operation *op, const struct sclaim *claim) {
+pawl_status jobs_claim_set(struct operation *op, const struct job_claim *claim) {
     struct statement s = statement_begin(op, SQLITE_Q_JOB_CLAIM_SET);
     bind_int(&s, claim->token);
     bind_int(&s, claim->check_ms);
@@ -34,7 +30,8 @@ pawl_status jobs_claim_set(struct operation *op, const struct sclaim *claim) {
     return statement_run(&s);
 }
 
-pawl_status jobs_die(struct jobs_call *call, struct sjob *job, enum job_dead_reason reason, pawl_str error) {
+pawl_status jobs_die(struct jobs_call *call, struct stored_job *job, enum job_dead_reason reason,
+                     pawl_str error) {
     char print[FINGERPRINT_BYTES];
     struct job_row *row = &job->row;
     if (!str_absent(error))
@@ -49,7 +46,7 @@ pawl_status jobs_die(struct jobs_call *call, struct sjob *job, enum job_dead_rea
     return status == PAWL_OK ? runs_job_ended(call, &row->job, RUN_JOB_DEAD, row->error) : status;
 }
 
-static pawl_status cancelled(struct jobs_call *call, const struct sjob *job, pawl_uuid instance) {
+static pawl_status cancelled(struct jobs_call *call, const struct stored_job *job, pawl_uuid instance) {
     struct job_end end = {.outcome = RUN_CANCELLED, .instance = instance};
     pawl_status status = jobs_record(call, &job->row.job, &end);
     jobs_sums(call, job->row.job.queue)->cancelled++;
@@ -58,16 +55,8 @@ static pawl_status cancelled(struct jobs_call *call, const struct sjob *job, paw
     return status == PAWL_OK ? runs_job_ended(call, &job->row.job, RUN_JOB_CANCELLED, NONE) : status;
 }
 
-static pawl_status key_free(struct jobs_call *call, pawl_str key) {
-    if (str_absent(key))
-        return PAWL_OK;
-    struct statement s = statement_begin(call->op, SQLITE_Q_JOB_KEY_FREE);
-    bind_text(&s, key);
-    return statement_run(&s);
-}
-
-/* An execution that ended with its lease or worker; it counts as an attempt if it had started. */
-static pawl_status lose(struct jobs_call *call, struct sjob *job, const struct sclaim *claim) {
+/* An execution that ended with its lease or its worker: an attempt, when it began. */
+static pawl_status lose(struct jobs_call *call, struct stored_job *job, const struct job_claim *claim) {
     struct job *j = &job->row.job;
     pawl_uuid instance = claim->instance;
     bool began = !claim->tells || (j->flags & JOB_BEGUN) != 0;
@@ -89,7 +78,7 @@ static pawl_status lose(struct jobs_call *call, struct sjob *job, const struct s
     return status == PAWL_OK ? jobs_move(call, job, JOB_READY) : status;
 }
 
-static pawl_status give_back(struct jobs_call *call, struct sjob *job) {
+static pawl_status give_back(struct jobs_call *call, struct stored_job *job) {
     struct job *j = &job->row.job;
     j->token = j->lease_until_ms = 0;
     j->attempts--;
@@ -106,7 +95,7 @@ static pawl_status token_jobs(struct jobs_call *call, int64_t token, struct id_l
 }
 
 pawl_status jobs_claim_lose(struct jobs_call *call, int64_t token, bool all, bool returned) {
-    struct sclaim claim;
+    struct job_claim claim;
     struct id_list ids = {NULL, 0};
     bool found = false;
     pawl_status status = jobs_claim_find(call->op, token, &claim, &found);
@@ -116,7 +105,7 @@ pawl_status jobs_claim_lose(struct jobs_call *call, int64_t token, bool all, boo
     claim.active = false;
     claim.check_ms = INT64_MAX;
     for (size_t i = 0; status == PAWL_OK && i < ids.count; i++) {
-        struct sjob job;
+        struct stored_job job;
         status = jobs_brief(call, ids.ids[i], &job, &found);
         if (status != PAWL_OK || !found)
             continue;
@@ -127,7 +116,7 @@ pawl_status jobs_claim_lose(struct jobs_call *call, int64_t token, bool all, boo
             continue;
         }
         claim.intact = false;
-        status = key_free(call, job.row.job.key);
+        status = jobs_key_free(call->op, job.row.job.key);
         if (status == PAWL_OK)
             status = returned && job.row.job.cancel_ms == 0 ? give_back(call, &job)
                                                             : lose(call, &job, &claim);
@@ -153,7 +142,7 @@ pawl_status jobs_instance_end(struct operation *op, pawl_uuid instance, bool goo
 }
 
 static pawl_status cancel_one(struct jobs_call *call, int64_t id, enum store_answer *answer) {
-    struct sjob job;
+    struct stored_job job;
     bool found = false;
     pawl_status status = jobs_brief(call, id, &job, &found);
     if (status != PAWL_OK)
@@ -169,7 +158,7 @@ static pawl_status cancel_one(struct jobs_call *call, int64_t id, enum store_ans
 }
 
 static pawl_status redrive_one(struct jobs_call *call, int64_t id, bool discard, enum store_answer *answer) {
-    struct sjob job;
+    struct stored_job job;
     bool found = false, held = false;
     int64_t holder = 0;
     pawl_status status = jobs_brief(call, id, &job, &found);
@@ -203,7 +192,7 @@ static pawl_status redrive_one(struct jobs_call *call, int64_t id, bool discard,
 }
 
 pawl_status jobs_drop(struct jobs_call *call, int64_t id) {
-    struct sjob job;
+    struct stored_job job;
     bool found = false;
     enum store_answer answer;
     pawl_status status = jobs_brief(call, id, &job, &found);

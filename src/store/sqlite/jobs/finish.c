@@ -10,7 +10,7 @@
 #define NONE ((pawl_str){NULL, 0})
 
 /* Ready when that is now, else later. */
-static pawl_status requeue(struct jobs_call *call, struct sjob *job, int64_t due_ms) {
+static pawl_status requeue(struct jobs_call *call, struct stored_job *job, int64_t due_ms) {
     struct job *j = &job->row.job;
     j->token = j->lease_until_ms = 0;
     j->due_ms = due_ms;
@@ -45,7 +45,7 @@ static pawl_status note_refusal(struct jobs_call *call, const struct job *job, p
     return status;
 }
 
-static pawl_status fail(struct jobs_call *call, struct sjob *job, const struct finish_item *item,
+static pawl_status fail(struct jobs_call *call, struct stored_job *job, const struct finish_item *item,
                         struct job_end *end, enum job_result *result) {
     struct job *j = &job->row.job;
     int64_t delay_ms = 0;
@@ -75,8 +75,8 @@ static pawl_status fail(struct jobs_call *call, struct sjob *job, const struct f
 
 /* The oldest signal that is kept for the key becomes the output of the step; *taken false when there is none.
  */
-static pawl_status signal_take(struct jobs_call *call, const struct sjob *job, const struct finish_item *item,
-                               bool *taken) {
+static pawl_status signal_take(struct jobs_call *call, const struct stored_job *job,
+                               const struct finish_item *item, bool *taken) {
     struct statement s = statement_begin(call->op, SQLITE_Q_JOB_SIGNAL_OLDEST);
     bind_text(&s, item->wait_key);
     bind_int(&s, call->op->now_ms);
@@ -99,7 +99,7 @@ static pawl_status signal_take(struct jobs_call *call, const struct sjob *job, c
     return status == PAWL_OK ? jobs_step_write(call->op, job->row.job.id, &step, &answer) : status;
 }
 
-static pawl_status wait_for(struct jobs_call *call, struct sjob *job, const struct finish_item *item) {
+static pawl_status wait_for(struct jobs_call *call, struct stored_job *job, const struct finish_item *item) {
     bool taken = false;
     pawl_status status = signal_take(call, job, item, &taken);
     if (status != PAWL_OK)
@@ -111,16 +111,8 @@ static pawl_status wait_for(struct jobs_call *call, struct sjob *job, const stru
     return requeue(call, job, item->delay_ms < 0 ? JOBRULE_NEVER : call->op->now_ms + item->delay_ms);
 }
 
-static pawl_status key_free(struct jobs_call *call, pawl_str key) {
-    if (str_absent(key))
-        return PAWL_OK;
-    struct statement s = statement_begin(call->op, SQLITE_Q_JOB_KEY_FREE);
-    bind_text(&s, key);
-    return statement_run(&s);
-}
-
 /* One item that is held. */
-static pawl_status end_one(struct jobs_call *call, struct sjob *job, const struct finish_item *item,
+static pawl_status end_one(struct jobs_call *call, struct stored_job *job, const struct finish_item *item,
                            enum job_result *result) {
     struct job_end end = {.outcome = RUN_SUCCEEDED,
                           .instance = call->chain,
@@ -130,7 +122,7 @@ static pawl_status end_one(struct jobs_call *call, struct sjob *job, const struc
                           .steps = item->steps,
                           .input_hash = item->input_hash,
                           .output_hash = item->output_hash};
-    pawl_status status = key_free(call, job->row.job.key);
+    pawl_status status = jobs_key_free(call->op, job->row.job.key);
     if (status != PAWL_OK)
         return status;
     *result = JOB_RESULT_NONE;
@@ -166,22 +158,20 @@ static pawl_status end_one(struct jobs_call *call, struct sjob *job, const struc
 
 /* What this call did under one token. */
 struct touched {
-    struct sclaim claim;
+    struct job_claim claim;
     bool found, fresh; /* fresh: nothing was reported under it before this call */
     size_t *items;
     size_t count;
 };
 
 static pawl_status reported_before(struct jobs_call *call, int64_t token, int64_t id, bool *before) {
-    int64_t one = 0;
     struct statement s = statement_begin(call->op, SQLITE_Q_JOB_DONE_FIND);
     bind_int(&s, token);
     bind_int(&s, id);
-    return statement_number(&s, &one, before);
+    return statement_any(&s, before);
 }
 
 static pawl_status touched_load(struct jobs_call *call, int64_t token, size_t room, struct touched *t) {
-    int64_t one = 0;
     bool any = false;
     *t = (struct touched){.items = arena_array(call->op->scratch, room, sizeof *t->items)};
     if (t->items == NULL)
@@ -191,7 +181,7 @@ static pawl_status touched_load(struct jobs_call *call, int64_t token, size_t ro
         return status;
     struct statement s = statement_begin(call->op, SQLITE_Q_JOB_DONE_ANY);
     bind_int(&s, token);
-    status = statement_number(&s, &one, &any);
+    status = statement_any(&s, &any);
     t->fresh = !any && !t->claim.forgot;
     return status;
 }
@@ -225,7 +215,7 @@ static bool named_before(const struct touched *t, const struct finish_item *item
 static pawl_status report(struct jobs_call *call, const struct jobs_finish *in, size_t i, struct touched *t,
                           struct finish_result *result) {
     const struct job_ref ref = in->items[i].ref;
-    struct sjob job;
+    struct stored_job job;
     bool found = false, before = false;
     bool mine = t->found && uuid_equal(t->claim.instance, in->instance);
     pawl_status status = mine && t->claim.active ? jobs_brief(call, ref.id, &job, &found) : PAWL_OK;
@@ -283,8 +273,8 @@ pawl_status jobs_report_one(struct jobs_call *call, const struct finish_item *it
 }
 
 pawl_status jobs_held(struct jobs_call *call, struct job_ref ref, bool *held) {
-    struct sclaim claim;
-    struct sjob job;
+    struct job_claim claim;
+    struct stored_job job;
     bool found = false;
     *held = false;
     pawl_status status = jobs_claim_find(call->op, ref.token, &claim, &found);
@@ -327,8 +317,8 @@ pawl_status sqlite_jobs_finish(struct store *store, const struct jobs_finish *in
     return operation_give(&op, jobs_finish_in(&op, in, arena, &result), out, &result);
 }
 
-static pawl_status renew_one(struct jobs_call *call, const struct sjob *job, const struct renew_item *item,
-                             int64_t lease_ms) {
+static pawl_status renew_one(struct jobs_call *call, const struct stored_job *job,
+                             const struct renew_item *item, int64_t lease_ms) {
     struct statement s = statement_begin(call->op, SQLITE_Q_JOB_RENEW);
     bind_int(&s, job->row.job.id);
     bind_int(&s, call->op->now_ms + lease_ms);
@@ -339,7 +329,7 @@ static pawl_status renew_one(struct jobs_call *call, const struct sjob *job, con
 static pawl_status renew_item(struct jobs_call *call, const struct jobs_renew *in, size_t i,
                               struct renew_result *result) {
     const struct renew_item *item = &in->items[i];
-    struct sclaim claim;
+    struct job_claim claim;
     struct id_list ids = {(int64_t *)&item->ref.id, 1};
     bool found = false;
     result->answers[i] = ANSWER_STALE;
@@ -352,7 +342,7 @@ static pawl_status renew_item(struct jobs_call *call, const struct jobs_renew *i
         status = jobs_ids(&s, call->op->scratch, &ids);
     }
     for (size_t n = 0; status == PAWL_OK && n < ids.count; n++) {
-        struct sjob job;
+        struct stored_job job;
         status = jobs_brief(call, ids.ids[n], &job, &found);
         if (status != PAWL_OK || !found || job.row.state != JOB_RUNNING ||
             job.row.job.token != item->ref.token)

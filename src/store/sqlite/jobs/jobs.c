@@ -84,7 +84,7 @@ static void move_gauge(struct job_counts *counts, int state, int64_t by) {
         *gauges[state] += by;
 }
 
-#define M(name) MEMBER(struct sjob, name)
+#define M(name) MEMBER(struct stored_job, name)
 static const struct member job_members[] = {M(row.job.id),
                                             M(row.state),
                                             M(ord),
@@ -119,33 +119,29 @@ static const struct member job_members[] = {M(row.job.id),
                                             M(row.instance)};
 #undef M
 /* job_full selects them all, job_brief those before progress. */
-static const struct row_shape job_full = ROW_SHAPE(struct sjob, job_members);
+static const struct row_shape job_full = ROW_SHAPE(struct stored_job, job_members);
 static const struct row_shape job_brief = {job_members, sizeof job_members / sizeof *job_members - 3,
-                                           sizeof(struct sjob)};
+                                           sizeof(struct stored_job)};
 
-pawl_status jobs_brief(struct jobs_call *call, int64_t id, struct sjob *job, bool *found) {
+pawl_status jobs_brief(struct jobs_call *call, int64_t id, struct stored_job *job, bool *found) {
     struct statement s = statement_begin(call->op, SQLITE_Q_JOB_BRIEF);
     bind_int(&s, id);
-    *found = statement_next(&s);
-    *job = (struct sjob){0};
-    if (*found)
-        row_read(&s, 0, &job_brief, call->op->scratch, job);
-    return statement_end(&s);
+    *job = (struct stored_job){0};
+    return row_find(&s, &job_brief, call->op->scratch, job, found);
 }
 
 pawl_status jobs_full(struct operation *op, int64_t id, struct arena *arena, struct job_row *row) {
-    struct sjob job = {0};
+    struct stored_job job = {0};
+    bool found = false;
     struct statement s = statement_begin(op, SQLITE_Q_JOB_FULL);
     bind_int(&s, id);
-    if (statement_next(&s))
-        row_read(&s, 0, &job_full, arena, &job);
-    pawl_status status = statement_end(&s);
+    pawl_status status = row_find(&s, &job_full, arena, &job, &found);
     if (status == PAWL_OK)
         *row = job.row;
     return status;
 }
 
-pawl_status jobs_move(struct jobs_call *call, struct sjob *job, enum job_state state) {
+pawl_status jobs_move(struct jobs_call *call, struct stored_job *job, enum job_state state) {
     const struct job *j = &job->row.job;
     struct job_counts *counts = jobs_sums(call, j->queue);
     move_gauge(counts, (int)job->row.state, -1);
@@ -165,7 +161,7 @@ pawl_status jobs_move(struct jobs_call *call, struct sjob *job, enum job_state s
     return statement_run(&s);
 }
 
-pawl_status jobs_remove(struct jobs_call *call, const struct sjob *job) {
+pawl_status jobs_remove(struct jobs_call *call, const struct stored_job *job) {
     move_gauge(jobs_sums(call, job->row.job.queue), (int)job->row.state, -1);
     struct statement s = statement_begin(call->op, SQLITE_Q_JOB_DELETE);
     bind_int(&s, job->row.job.id);
@@ -263,11 +259,10 @@ pawl_status jobs_insert(struct jobs_call *call, const struct job *in, enum store
 }
 
 pawl_status jobs_wake_wanted(struct operation *op) {
-    int64_t one = 0;
     struct statement s = statement_begin(op, SQLITE_Q_WAITER_FIND);
     bind_int(&s, KIND_BIT_JOBS);
     bind_int(&s, op->now_ms);
-    return statement_number(&s, &one, &op->wake);
+    return statement_any(&s, &op->wake);
 }
 
 static struct job job_of(const struct job_new *in, int64_t now_ms) {

@@ -40,20 +40,21 @@ PAWL_MUSTCHECK bool jobs_call_begin(struct jobs_call *call, struct store *store,
 struct job_counts *jobs_sums(struct jobs_call *call, pawl_str queue);
 
 /* One job; ord is beside the row. */
-struct sjob {
+struct stored_job {
     struct job_row row;
     int64_t ord;
 };
 
 /* Without progress and payload; *found false when there is none. Texts live in the scratch arena. */
-PAWL_MUSTCHECK pawl_status jobs_brief(struct jobs_call *call, int64_t id, struct sjob *job, bool *found);
+PAWL_MUSTCHECK pawl_status jobs_brief(struct jobs_call *call, int64_t id, struct stored_job *job,
+                                      bool *found);
 /* A whole row, texts in the arena. */
 PAWL_MUSTCHECK pawl_status jobs_full(struct operation *op, int64_t id, struct arena *arena,
                                      struct job_row *row);
 /* Writes what changes when a job moves to a state, and the gauges. */
-PAWL_MUSTCHECK pawl_status jobs_move(struct jobs_call *call, struct sjob *job, enum job_state state);
-/* Deletes the job and its steps, and updates the gauge. */
-PAWL_MUSTCHECK pawl_status jobs_remove(struct jobs_call *call, const struct sjob *job);
+PAWL_MUSTCHECK pawl_status jobs_move(struct jobs_call *call, struct stored_job *job, enum job_state state);
+/* The job and its steps go; the gauge follows. */
+PAWL_MUSTCHECK pawl_status jobs_remove(struct jobs_call *call, const struct stored_job *job);
 PAWL_MUSTCHECK pawl_status jobs_insert(struct jobs_call *call, const struct job *in,
                                        enum store_answer *answer, int64_t *id);
 
@@ -95,25 +96,27 @@ PAWL_MUSTCHECK pawl_status jobs_record(struct jobs_call *call, const struct job 
 /* Takes back what dead or late workers hold, at most once a second. */
 PAWL_MUSTCHECK pawl_status jobs_sweep(struct jobs_call *call);
 PAWL_MUSTCHECK pawl_status jobs_seal(struct jobs_call *call);
-PAWL_MUSTCHECK pawl_status jobs_die(struct jobs_call *call, struct sjob *job, enum job_dead_reason reason,
-                                    pawl_str error);
+PAWL_MUSTCHECK pawl_status jobs_die(struct jobs_call *call, struct stored_job *job,
+                                    enum job_dead_reason reason, pawl_str error);
 PAWL_MUSTCHECK pawl_status jobs_step_write(struct operation *op, int64_t job_id, const struct job_step *step,
                                            enum store_answer *answer);
 /* The state and the limits of a key. */
 PAWL_MUSTCHECK pawl_status jobs_key(struct operation *op, pawl_str key, struct jobrule_key *of);
 PAWL_MUSTCHECK pawl_status jobs_key_keep(struct operation *op, const struct jobrule_key *key);
+/* One job less runs under the key, which may be absent. */
+PAWL_MUSTCHECK pawl_status jobs_key_free(struct operation *op, pawl_str key);
 
 /* A claim by its token. */
-struct sclaim {
+struct job_claim {
     int64_t token, check_ms;
     pawl_uuid instance;
     pawl_str queue;
     bool active, intact, forgot;
     bool tells; /* its holder states its slots, and so reports what has started */
 };
-PAWL_MUSTCHECK pawl_status jobs_claim_find(struct operation *op, int64_t token, struct sclaim *claim,
+PAWL_MUSTCHECK pawl_status jobs_claim_find(struct operation *op, int64_t token, struct job_claim *claim,
                                            bool *found);
-PAWL_MUSTCHECK pawl_status jobs_claim_set(struct operation *op, const struct sclaim *claim);
+PAWL_MUSTCHECK pawl_status jobs_claim_set(struct operation *op, const struct job_claim *claim);
 /* Jobs of a claim that were not reported: all of them, or those whose lease has expired. */
 PAWL_MUSTCHECK pawl_status jobs_claim_lose(struct jobs_call *call, int64_t token, bool all, bool give_back);
 /* Called when an instance is evicted or deregisters. */

@@ -8,10 +8,7 @@ static pawl_status schedule_find(struct operation *op, pawl_str name, struct job
                                  bool *found) {
     struct statement s = statement_begin(op, SQLITE_Q_SCHEDULE_FIND);
     bind_text(&s, name);
-    *found = statement_next(&s);
-    if (*found)
-        row_read(&s, 0, &schedule_shape, op->scratch, schedule);
-    return statement_end(&s);
+    return row_find(&s, &schedule_shape, op->scratch, schedule, found);
 }
 
 static pawl_status schedule_write(struct operation *op, const struct job_schedule *in, int64_t last_ms,
@@ -108,14 +105,14 @@ static pawl_status note_fire(struct operation *op, pawl_str name, int64_t instan
 static pawl_status fire_one(struct jobs_call *call, const struct job_schedule *schedule, int64_t instant_ms,
                             int64_t due_ms, enum store_answer *answer, int64_t *id) {
     struct operation *op = call->op;
-    int64_t one = 0, made = 0;
+    int64_t made = 0;
     bool fired = instant_ms <= schedule->last_ms;
     pawl_status status = PAWL_OK;
     if (!fired) {
         struct statement s = statement_begin(op, SQLITE_Q_FIRE_FIND);
         bind_text(&s, schedule->name);
         bind_int(&s, instant_ms);
-        status = statement_number(&s, &one, &fired);
+        status = statement_any(&s, &fired);
     }
     *answer = ANSWER_DUPLICATE;
     if (status != PAWL_OK || fired)

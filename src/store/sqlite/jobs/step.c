@@ -28,6 +28,14 @@ pawl_status jobs_key(struct operation *op, pawl_str key, struct jobrule_key *of)
     return statement_end(&l);
 }
 
+pawl_status jobs_key_free(struct operation *op, pawl_str key) {
+    if (str_absent(key))
+        return PAWL_OK;
+    struct statement s = statement_begin(op, SQLITE_Q_JOB_KEY_FREE);
+    bind_text(&s, key);
+    return statement_run(&s);
+}
+
 pawl_status jobs_step_write(struct operation *op, int64_t job_id, const struct job_step *step,
                             enum store_answer *answer) {
     int64_t state = 0;
@@ -85,7 +93,7 @@ pawl_status sqlite_jobs_steps_read(struct store *store, int64_t job_id, struct a
 }
 
 static pawl_status wake_one(struct jobs_call *call, int64_t id, pawl_str payload) {
-    struct sjob job;
+    struct stored_job job;
     bool found = false;
     enum store_answer answer;
     pawl_status status = jobs_brief(call, id, &job, &found);

@@ -53,10 +53,7 @@ pawl_status jobs_task_missing(struct operation *op, const struct task *task, paw
 pawl_status jobs_task_find(struct operation *op, pawl_str name, struct task *task, bool *found) {
     struct statement s = statement_begin(op, SQLITE_Q_TASK_FIND);
     bind_text(&s, name);
-    *found = statement_next(&s);
-    if (*found)
-        row_read(&s, 0, &task_shape, op->scratch, task);
-    return statement_end(&s);
+    return row_find(&s, &task_shape, op->scratch, task, found);
 }
 
 static pawl_status task_write(struct operation *op, const struct task *in, int64_t version) {
@@ -122,14 +119,14 @@ pawl_status sqlite_jobs_task_put(struct store *store, const struct task *in, str
 
 pawl_status sqlite_jobs_task_remove(struct store *store, pawl_str name, pawl_error *err) {
     struct operation op;
-    int64_t one = 0, gone = 0;
+    int64_t gone = 0;
     bool used = false;
     pawl_status status = PAWL_OK;
     if (!operation_begin(&op, store, OPERATION_WRITE, "task_remove", &status, err))
         return status;
     struct statement named = statement_begin(&op, SQLITE_Q_TASK_SCHEDULE);
     bind_text(&named, name);
-    status = statement_number(&named, &one, &used);
+    status = statement_any(&named, &used);
     if (status == PAWL_OK && used)
         status = task_in_use(name, err);
     if (status == PAWL_OK) {

@@ -48,8 +48,7 @@ static pawl_status verify_rows(struct verify *v) {
                  audit_entry_expires_ms(entries, (size_t)place) != row.expires_ms)
             FAULT(v, "task_run %" PRId64 " is not in its block", row.id);
     }
-    pawl_status ended = statement_end(&s);
-    return status == PAWL_OK ? ended : status;
+    return statement_close(&s, status);
 }
 
 static pawl_status verify_blocks(struct verify *v) {
@@ -76,8 +75,7 @@ static pawl_status verify_blocks(struct verify *v) {
         memcpy(before, hash, sizeof before);
         last = block;
     }
-    pawl_status ended = statement_end(&s);
-    return status == PAWL_OK ? ended : status;
+    return statement_close(&s, status);
 }
 
 static pawl_status verify_heads(struct verify *v) {

@@ -79,11 +79,10 @@ static pawl_status count_ahead(struct operation *op, const struct job *job, int6
 /* Why a ready job is not running. */
 static pawl_status why_ready(struct operation *op, struct job_why *why) {
     const struct job *job = &why->row.job;
-    int64_t one = 0;
     bool alive = false;
     struct statement s = statement_begin(op, SQLITE_Q_JOB_WORKER);
     bind_int(&s, op->now_ms);
-    pawl_status status = statement_number(&s, &one, &alive);
+    pawl_status status = statement_any(&s, &alive);
     if (status != PAWL_OK)
         return status;
     if (!alive) {

@@ -2,6 +2,7 @@
 #include "store/sqlite/messages/aside.h"
 
 #include "base/str.h"
+#include "store/sqlite/file/row.h"
 
 static pawl_status delete_message(struct operation *op, enum store_kind kind, int lane, int64_t seq) {
     struct statement s = statement_begin(op, SQLITE_Q_MESSAGE_DELETE);
@@ -81,7 +82,7 @@ bool stream_follows(const struct stream_ref *stream, const struct part_item *ite
 pawl_status aside_put_followers_behind(struct operation *op, const struct stream_ref *stream) {
     pawl_status status = part_load_lane(op, stream->kind, stream->lane);
     struct part *part = NULL;
-    while (status == PAWL_OK && (part = flight_next(op, part, stream->kind, stream->lane)) != NULL) {
+    while (status == PAWL_OK && (part = part_next_active(op, part, stream->kind, stream->lane)) != NULL) {
         status = part_load_keys(op, part);
         for (size_t i = 0; i < part->count && status == PAWL_OK; i++)
             if (stream_follows(stream, &part->items[i]))
@@ -90,18 +91,16 @@ pawl_status aside_put_followers_behind(struct operation *op, const struct stream
     return status;
 }
 
+static const struct member hold_members[] = {MEMBER(struct hold, state), MEMBER(struct hold, by_seq),
+                                             MEMBER(struct hold, due_ms)};
+static const struct row_shape hold_shape = ROW_SHAPE(struct hold, hold_members);
+
 pawl_status hold_find(struct operation *op, enum store_kind kind, pawl_str key, struct hold *hold,
                       bool *found) {
     struct statement s = statement_begin(op, SQLITE_Q_HOLD_FIND);
     bind_int(&s, kind);
     bind_text(&s, key);
-    bool row = statement_next(&s);
-    if (row)
-        *hold = (struct hold){(enum hold_state)column_int(&s, 0), column_int(&s, 1), column_int(&s, 2)};
-    pawl_status status = statement_end(&s);
-    if (status == PAWL_OK)
-        *found = row;
-    return status;
+    return row_find(&s, &hold_shape, op->scratch, hold, found);
 }
 
 static pawl_status put_hold(struct operation *op, const struct stream_ref *stream, struct hold hold) {

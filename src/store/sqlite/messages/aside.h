@@ -2,7 +2,7 @@
 #ifndef STORE_SQLITE_MESSAGES_ASIDE_H
 #define STORE_SQLITE_MESSAGES_ASIDE_H
 
-#include "store/sqlite/claims/flight.h"
+#include "store/sqlite/claims/part.h"
 
 /* How a message goes aside. */
 struct aside_new {

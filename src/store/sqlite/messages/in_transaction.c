@@ -8,7 +8,7 @@
 
 /* An operation inside the caller's transaction. Its store is made around the caller's connection for the time
  * of the call: statements and scratch, no lock, no file. */
-struct inside {
+struct foreign_call {
     struct sqlite_store store;
     struct operation op;
 };
@@ -19,43 +19,43 @@ static void give_back(struct sqlite_store *store) {
     arena_free(store->scratch);
 }
 
-static pawl_status foreign_begin(struct inside *inside, struct sqlite3 *db, const char *name,
+static pawl_status foreign_begin(struct foreign_call *call, struct sqlite3 *db, const char *name,
                                  pawl_error *err) {
     if (sqlite3_get_autocommit(db) != 0)
         return error_set(err, PAWL_INVALID, name,
                          "no transaction is open on the connection: BEGIN IMMEDIATE one, or use pawl_send, "
                          "pawl_append or pawl_enqueue");
     const char *file = sqlite3_db_filename(db, "main");
-    inside->store = (struct sqlite_store){.db = db, .path = (char *)(file != NULL ? file : "the database")};
-    inside->store.scratch = arena_create(0);
-    if (inside->store.scratch == NULL)
+    call->store = (struct sqlite_store){.db = db, .path = (char *)(file != NULL ? file : "the database")};
+    call->store.scratch = arena_create(0);
+    if (call->store.scratch == NULL)
         return error_set(err, PAWL_NO_MEMORY, name, "out of memory");
-    pawl_status status = operation_join(&inside->op, &inside->store, name, err);
+    pawl_status status = operation_join(&call->op, &call->store, name, err);
     if (status != PAWL_OK)
-        give_back(&inside->store);
+        give_back(&call->store);
     return status;
 }
 
-static pawl_status foreign_end(struct inside *inside, pawl_status status) {
-    status = operation_leave(&inside->op, status);
-    give_back(&inside->store);
+static pawl_status foreign_end(struct foreign_call *call, pawl_status status) {
+    status = operation_leave(&call->op, status);
+    give_back(&call->store);
     return status;
 }
 
 pawl_status sqlite_put_in_transaction(struct sqlite3 *db, const struct messages_put *in, struct arena *arena,
                                       struct put_result *out, pawl_error *err) {
-    struct inside inside;
+    struct foreign_call call;
     struct put_result result = {0};
     bool used = false;
     pawl_status status = check_put(in, err);
     if (status == PAWL_OK)
-        status = foreign_begin(&inside, db, "pawl_send_sqlite", err);
+        status = foreign_begin(&call, db, "pawl_send_sqlite", err);
     if (status != PAWL_OK)
         return status;
-    status = request_use(&inside.op, in->request, &used);
+    status = request_use(&call.op, in->request, &used);
     if (status == PAWL_OK)
-        status = put_messages(&inside.op, in, used, arena, &result);
-    status = foreign_end(&inside, status);
+        status = put_messages(&call.op, in, used, arena, &result);
+    status = foreign_end(&call, status);
     if (status == PAWL_OK)
         *out = result;
     return status;
@@ -63,14 +63,14 @@ pawl_status sqlite_put_in_transaction(struct sqlite3 *db, const struct messages_
 
 pawl_status sqlite_append_in_transaction(struct sqlite3 *db, const struct events_append *in,
                                          struct arena *arena, struct append_result *out, pawl_error *err) {
-    struct inside inside;
+    struct foreign_call call;
     struct append_result result = {0};
     pawl_status status = check_append(in, err);
     if (status == PAWL_OK)
-        status = foreign_begin(&inside, db, "pawl_append_sqlite", err);
+        status = foreign_begin(&call, db, "pawl_append_sqlite", err);
     if (status != PAWL_OK)
         return status;
-    status = foreign_end(&inside, append_events(&inside.op, in, arena, &result));
+    status = foreign_end(&call, append_events(&call.op, in, arena, &result));
     if (status == PAWL_OK)
         *out = result;
     return status;
@@ -110,25 +110,25 @@ static pawl_status finish(struct operation *op, enum store_kind kind, struct ite
 
 pawl_status sqlite_finish_in_transaction(struct sqlite3 *db, enum store_kind kind, struct item_ref ref,
                                          pawl_error *err) {
-    struct inside inside;
-    pawl_status status = foreign_begin(&inside, db, "pawl_finish_sqlite", err);
+    struct foreign_call call;
+    pawl_status status = foreign_begin(&call, db, "pawl_finish_sqlite", err);
     if (status != PAWL_OK)
         return status;
-    status = foreign_end(&inside, finish(&inside.op, kind, ref));
+    status = foreign_end(&call, finish(&call.op, kind, ref));
     roll_back_stale(db, status);
     return status;
 }
 
 pawl_status sqlite_enqueue_in_transaction(struct sqlite3 *db, const struct jobs_enqueue *in,
                                           struct arena *arena, struct enqueue_result *out, pawl_error *err) {
-    struct inside inside;
+    struct foreign_call call;
     struct enqueue_result result = {0};
     pawl_status status = check_jobs_enqueue(in, err);
     if (status == PAWL_OK)
-        status = foreign_begin(&inside, db, "pawl_enqueue_sqlite", err);
+        status = foreign_begin(&call, db, "pawl_enqueue_sqlite", err);
     if (status != PAWL_OK)
         return status;
-    status = foreign_end(&inside, jobs_enqueue_in(&inside.op, in, arena, &result));
+    status = foreign_end(&call, jobs_enqueue_in(&call.op, in, arena, &result));
     if (status == PAWL_OK)
         *out = result;
     return status;
@@ -138,7 +138,7 @@ static pawl_status job_finish(struct operation *op, struct job_ref ref, int64_t 
     struct finish_item item = {.ref = ref, .outcome = JOB_COMPLETE, .duration_ms = duration_ms};
     struct jobs_finish in = {.items = &item, .count = 1};
     struct finish_result result = {0};
-    struct sclaim claim = {0};
+    struct job_claim claim = {0};
     bool known = false;
     pawl_status status = jobs_claim_find(op, ref.token, &claim, &known);
     in.instance = claim.instance;
@@ -152,11 +152,11 @@ static pawl_status job_finish(struct operation *op, struct job_ref ref, int64_t 
 
 pawl_status sqlite_job_finish_in_transaction(struct sqlite3 *db, struct job_ref ref, int64_t duration_ms,
                                              pawl_error *err) {
-    struct inside inside;
-    pawl_status status = foreign_begin(&inside, db, "pawl_finish_sqlite", err);
+    struct foreign_call call;
+    pawl_status status = foreign_begin(&call, db, "pawl_finish_sqlite", err);
     if (status != PAWL_OK)
         return status;
-    status = foreign_end(&inside, job_finish(&inside.op, ref, duration_ms));
+    status = foreign_end(&call, job_finish(&call.op, ref, duration_ms));
     roll_back_stale(db, status);
     return status;
 }

@@ -8,7 +8,7 @@
 #include "base/uuid.h"
 #include "store/sqlite/file/row.h"
 #include "store/sqlite/messages/put.h"
-#include "store/sqlite/messages/refuse.h"
+#include "store/sqlite/messages/refused.h"
 
 enum { INTAKE_ROWS = 500, INTAKE_BYTES = 8 << 20, NUMBER_BYTES = 32 };
 
@@ -39,12 +39,12 @@ static pawl_status keep(struct operation *op, int64_t number, const struct messa
                         const pawl_error *why) {
     char name[NUMBER_BYTES];
     snprintf(name, sizeof(name), "intake %lld", (long long)number);
-    return refuse(op, &(struct refused_row){.reason = REFUSED_MALFORMED,
-                                            .consumer = STR("intake"),
-                                            .topic = message->topic,
-                                            .message_id = str_from(name),
-                                            .detail = str_from(why->text),
-                                            .payload = message->payload});
+    return refused_keep(op, &(struct refused_row){.reason = REFUSED_MALFORMED,
+                                                  .consumer = STR("intake"),
+                                                  .topic = message->topic,
+                                                  .message_id = str_from(name),
+                                                  .detail = str_from(why->text),
+                                                  .payload = message->payload});
 }
 
 static pawl_status read_rows(struct operation *op, struct intake *intake) {
@@ -64,8 +64,7 @@ static pawl_status read_rows(struct operation *op, struct intake *intake) {
         else
             status = keep(op, intake->last, message, &why);
     }
-    pawl_status ended = statement_end(&s);
-    return status == PAWL_OK ? ended : status;
+    return statement_close(&s, status);
 }
 
 pawl_status intake_drain(struct operation *op) {

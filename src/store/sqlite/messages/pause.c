@@ -10,18 +10,16 @@
 
 pawl_status pause_any(struct operation *op, bool *any) {
     struct statement s = statement_begin(op, SQLITE_Q_PAUSE_ANY);
-    int64_t one = 0;
-    return statement_number(&s, &one, any);
+    return statement_any(&s, any);
 }
 
 pawl_status pause_fits(struct operation *op, const struct item *item, bool *fits) {
     struct statement s = statement_begin(op, SQLITE_Q_PAUSE_FITS);
     char id[UUID_TEXT_BYTES];
-    int64_t one = 0;
     bind_text(&s, str_absent(item->topic) ? item->type : item->topic);
     bind_text(&s, item->stream);
     bind_text(&s, str_from(uuid_format(item->id, id)));
-    return statement_number(&s, &one, fits);
+    return statement_any(&s, fits);
 }
 
 pawl_status pause_until(struct operation *op, const struct release_item *item, int64_t *until_ms) {
@@ -29,12 +27,11 @@ pawl_status pause_until(struct operation *op, const struct release_item *item, i
     if (str_absent(item->handler))
         return PAWL_OK;
     char id[UUID_TEXT_BYTES];
-    int64_t one = 0;
     bool waits = false;
     struct statement s = statement_begin(op, SQLITE_Q_PAUSE_HANDLER);
     bind_text(&s, item->handler);
     bind_text(&s, str_from(uuid_format(item->ref.id, id)));
-    pawl_status status = statement_number(&s, &one, &waits);
+    pawl_status status = statement_any(&s, &waits);
     if (waits)
         *until_ms = PAWL_UNTIL_RESUMED_MS;
     return status;

@@ -131,11 +131,10 @@ static pawl_status write_by_lane(struct operation *op, const struct messages_put
 
 /* Waiting workers are woken when this is committed; mostly there are none. */
 static pawl_status find_waiter(struct operation *op, enum store_kind kind) {
-    int64_t one = 0;
     struct statement s = statement_begin(op, SQLITE_Q_WAITER_FIND);
     bind_int(&s, KIND_BIT(kind));
     bind_int(&s, op->now_ms);
-    return statement_number(&s, &one, &op->wake);
+    return statement_any(&s, &op->wake);
 }
 
 pawl_status put_messages(struct operation *op, const struct messages_put *in, bool used, struct arena *arena,

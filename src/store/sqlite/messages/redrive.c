@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/str.h"
+#include "store/sqlite/file/row.h"
 #include "store/sqlite/messages/dead.h"
 
 struct letter {
@@ -12,22 +13,18 @@ struct letter {
     bool has_stream;
 };
 
+#define M(name) MEMBER(struct letter, name)
+static const struct member letter_members[] = {M(lane), M(key), M(reason), M(has_stream)};
+#undef M
+static const struct row_shape letter_shape = ROW_SHAPE(struct letter, letter_members);
+
 static pawl_status find_letter(struct operation *op, const struct dead_ref *ref, struct letter *letter,
                                bool *found) {
     struct statement s = statement_begin(op, SQLITE_Q_DEAD_FIND);
     bind_int(&s, ref->kind);
     bind_int(&s, ref->seq);
-    bool row = statement_next(&s);
-    if (row)
-        *letter = (struct letter){.ref = *ref,
-                                  .lane = (int)column_int(&s, 0),
-                                  .key = column_copy(&s, 1, op->scratch),
-                                  .reason = (enum dead_reason)column_int(&s, 2),
-                                  .has_stream = column_int(&s, 3) != 0};
-    pawl_status status = statement_end(&s);
-    if (status == PAWL_OK)
-        *found = row;
-    return status;
+    *letter = (struct letter){.ref = *ref};
+    return row_find(&s, &letter_shape, op->scratch, letter, found);
 }
 
 static pawl_status delete_letter(struct operation *op, enum store_kind kind, int64_t seq) {

@@ -3,16 +3,16 @@
 
 #include <stdlib.h>
 
-#include "store/sqlite/claims/flight.h"
+#include "store/sqlite/claims/part.h"
 #include "store/sqlite/file/row.h"
 #include "store/sqlite/messages/aside.h"
 
-static int flying_by_seq(const void *a, const void *b) {
-    const struct flying *x = a, *y = b;
+static int leased_by_seq(const void *a, const void *b) {
+    const struct leased *x = a, *y = b;
     return (x->ref.seq > y->ref.seq) - (x->ref.seq < y->ref.seq);
 }
 
-pawl_status view_load_flight(struct operation *op, struct flight_list *list) {
+pawl_status view_load_leased(struct operation *op, struct leased_list *list) {
     pawl_status status = part_load_active(op);
     size_t open = 0;
     for (struct part *part = op->parts; part != NULL; part = part->next)
@@ -25,19 +25,19 @@ pawl_status view_load_flight(struct operation *op, struct flight_list *list) {
         for (size_t i = 0; i < part->count; i++)
             if (part->items[i].mark == MARK_OPEN)
                 list->at[list->count++] =
-                    (struct flying){.ref = {part->source == SOURCE_MESSAGE ? PLACE_MESSAGE : PLACE_ASIDE,
+                    (struct leased){.ref = {part->source == SOURCE_MESSAGE ? PLACE_MESSAGE : PLACE_ASIDE,
                                             part->kind, part->lane, part->items[i].seq},
                                     .token = part->token,
                                     .lease_until_ms = part->lease_until_ms,
                                     .instance = part->instance};
     if (list->count > 0)
-        qsort(list->at, list->count, sizeof(*list->at), flying_by_seq);
+        qsort(list->at, list->count, sizeof(*list->at), leased_by_seq);
     return status;
 }
 
-const struct flying *view_find_flying(const struct flight_list *list, int64_t seq) {
-    struct flying wanted = {.ref = {.seq = seq}};
-    return list->count == 0 ? NULL : bsearch(&wanted, list->at, list->count, sizeof(wanted), flying_by_seq);
+const struct leased *view_find_leased(const struct leased_list *list, int64_t seq) {
+    struct leased wanted = {.ref = {.seq = seq}};
+    return list->count == 0 ? NULL : bsearch(&wanted, list->at, list->count, sizeof(wanted), leased_by_seq);
 }
 
 /* Whether no earlier row of the stream is aside. */
@@ -53,9 +53,9 @@ static pawl_status is_head(struct operation *op, const struct view_row *row, boo
     return status;
 }
 
-static pawl_status fill_state(struct operation *op, const struct flight_list *flight, struct view_row *row) {
+static pawl_status fill_state(struct operation *op, const struct leased_list *all, struct view_row *row) {
     static const enum message_state by_place[] = {0, STATE_READY, STATE_BLOCKED, STATE_DEAD, STATE_DONE};
-    const struct flying *flying = view_find_flying(flight, row->ref.seq);
+    const struct leased *leased = view_find_leased(all, row->ref.seq);
     struct hold hold;
     bool held = false, head = false;
     row->row.state = by_place[row->ref.place];
@@ -64,11 +64,11 @@ static pawl_status fill_state(struct operation *op, const struct flight_list *fl
         return status;
     row->hold_state = held ? (int)hold.state : 0;
     row->hold_by_seq = held ? hold.by_seq : 0;
-    if (flying != NULL) {
+    if (leased != NULL) {
         row->row.state = STATE_LEASED;
-        row->row.claimed_by = flying->instance;
-        row->row.item.token = flying->token;
-        row->row.item.lease_until_ms = flying->lease_until_ms;
+        row->row.claimed_by = leased->instance;
+        row->row.item.token = leased->token;
+        row->row.item.lease_until_ms = leased->lease_until_ms;
     } else if (row->ref.place == PLACE_ASIDE && row->hold_state == HOLD_WAITING) {
         status = is_head(op, row, &head);
         row->row.state = head ? STATE_SCHEDULED : STATE_BLOCKED;
@@ -85,7 +85,7 @@ static const struct member rest_members[] = {M(row.attempts), M(row.item.deaths)
 /* What the queries of view_load select after the message; of what is aside its losses follow. */
 static const struct row_shape rest_shape = ROW_SHAPE(struct view_row, rest_members);
 
-pawl_status view_load(struct operation *op, const struct view_ref *ref, const struct flight_list *flight,
+pawl_status view_load(struct operation *op, const struct view_ref *ref, const struct leased_list *leased,
                       struct arena *arena, struct view_row *row, bool *found) {
     static const enum sqlite_query queries[] = {0, SQLITE_Q_VIEW_MESSAGE, SQLITE_Q_VIEW_ASIDE,
                                                 SQLITE_Q_VIEW_DEAD, SQLITE_Q_VIEW_HISTORY};
@@ -110,7 +110,7 @@ pawl_status view_load(struct operation *op, const struct view_ref *ref, const st
     pawl_status status = statement_end(&s);
     if (status == PAWL_OK)
         *found = any;
-    return status == PAWL_OK && any ? fill_state(op, flight, row) : status;
+    return status == PAWL_OK && any ? fill_state(op, leased, row) : status;
 }
 
 #define M(name) MEMBER(struct view_ref, name)

@@ -15,15 +15,15 @@ struct view_ref {
 };
 
 /* A message in an active claim. */
-struct flying {
+struct leased {
     struct view_ref ref;
     int64_t token, lease_until_ms;
     pawl_uuid instance;
 };
 
 /* Everything in flight, by seq; seqs are unique over all kinds. */
-struct flight_list {
-    struct flying *at;
+struct leased_list {
+    struct leased *at;
     size_t count;
 };
 
@@ -37,12 +37,12 @@ struct view_row {
     int64_t scheduled_ms; /* aside, whatever its state */
 };
 
-PAWL_MUSTCHECK pawl_status view_load_flight(struct operation *op, struct flight_list *list);
-const struct flying *view_find_flying(const struct flight_list *list, int64_t seq);
+PAWL_MUSTCHECK pawl_status view_load_leased(struct operation *op, struct leased_list *list);
+const struct leased *view_find_leased(const struct leased_list *list, int64_t seq);
 
 /* One message; *found false when it is not there. */
 PAWL_MUSTCHECK pawl_status view_load(struct operation *op, const struct view_ref *ref,
-                                     const struct flight_list *flight, struct arena *arena,
+                                     const struct leased_list *leased, struct arena *arena,
                                      struct view_row *row, bool *found);
 
 /* Where the messages with that id are, by seq. */

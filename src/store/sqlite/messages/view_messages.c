@@ -11,7 +11,7 @@
 struct listing {
     struct operation *op;
     const struct message_filter *filter;
-    struct flight_list flight;
+    struct leased_list leased;
     struct view_ref *refs; /* room for 2 * limit */
     size_t count, limit;
     int64_t below_seq;    /* nothing from here on can be on this page */
@@ -60,10 +60,10 @@ static void bind_filter(struct statement *s, const struct listing *l, int kind, 
 }
 
 /* What a row of one table is, given that it is in flight or not. */
-static enum message_state state_of(struct statement *s, enum view_place place, bool flies) {
+static enum message_state state_of(struct statement *s, enum view_place place, bool leased) {
     if (place == PLACE_DEAD || place == PLACE_HISTORY)
         return place == PLACE_DEAD ? STATE_DEAD : STATE_DONE;
-    if (flies)
+    if (leased)
         return STATE_LEASED;
     if (place == PLACE_MESSAGE)
         return STATE_READY;
@@ -77,8 +77,8 @@ static pawl_status collect(struct listing *l, struct statement *s, enum view_pla
     while (added < l->limit && looked < room && statement_next(s)) {
         seq = column_int(s, 0);
         looked++;
-        bool flies = view_find_flying(&l->flight, seq) != NULL;
-        if (column_int(s, 2) == 0 || !wants(l, state_of(s, place, flies)))
+        bool leased = view_find_leased(&l->leased, seq) != NULL;
+        if (column_int(s, 2) == 0 || !wants(l, state_of(s, place, leased)))
             continue;
         l->refs[l->count++] = (struct view_ref){place, (enum store_kind)kind, (int)column_int(s, 1), seq};
         added++;
@@ -147,8 +147,8 @@ static pawl_status list_leased(struct listing *l) {
     const struct message_filter *filter = l->filter;
     pawl_status status = PAWL_OK;
     size_t looked = 0;
-    for (size_t i = 0; i < l->flight.count && l->count < l->limit && status == PAWL_OK; i++) {
-        const struct view_ref *ref = &l->flight.at[i].ref;
+    for (size_t i = 0; i < l->leased.count && l->count < l->limit && status == PAWL_OK; i++) {
+        const struct view_ref *ref = &l->leased.at[i].ref;
         struct view_row row;
         bool found = false;
         if (ref->seq <= filter->after_seq || (filter->kind != 0 && filter->kind != ref->kind) ||
@@ -158,7 +158,7 @@ static pawl_status list_leased(struct listing *l) {
             l->until_seq = ref->seq - 1;
             break;
         }
-        status = view_load(l->op, ref, &l->flight, l->op->scratch, &row, &found);
+        status = view_load(l->op, ref, &l->leased, l->op->scratch, &row, &found);
         if (status == PAWL_OK && found && text_fits(filter->stream, row.row.item.stream) &&
             text_fits(filter->type, row.row.item.type) && text_fits(filter->topic, row.row.item.topic))
             l->refs[l->count++] = *ref;
@@ -195,14 +195,14 @@ static void share_scan(struct listing *l) {
 }
 
 static pawl_status load_refs(struct operation *op, const struct view_ref *refs, size_t count,
-                             const struct flight_list *flight, struct arena *arena,
+                             const struct leased_list *leased, struct arena *arena,
                              struct message_rows *out) {
     struct message_rows list = {.rows = arena_array(arena, count, sizeof(*list.rows))};
     pawl_status status = list.rows != NULL ? PAWL_OK : operation_no_memory(op);
     for (size_t i = 0; i < count && status == PAWL_OK; i++) {
         struct view_row row;
         bool found = false;
-        status = view_load(op, &refs[i], flight, arena, &row, &found);
+        status = view_load(op, &refs[i], leased, arena, &row, &found);
         if (status == PAWL_OK && found)
             list.rows[list.count++] = row.row;
     }
@@ -216,7 +216,7 @@ static pawl_status list_all(struct operation *op, const struct message_filter *f
     l.limit = filter->limit > 0 ? (size_t)filter->limit : PAWL_LIST_DEFAULT;
     l.refs = arena_array(op->scratch, 2 * l.limit, sizeof(*l.refs));
     share_scan(&l);
-    pawl_status status = l.refs != NULL ? view_load_flight(op, &l.flight) : operation_no_memory(op);
+    pawl_status status = l.refs != NULL ? view_load_leased(op, &l.leased) : operation_no_memory(op);
     if (status == PAWL_OK && filter->state == STATE_LEASED && str_absent(filter->fingerprint))
         status = list_leased(&l);
     for (int kind = 1; kind <= KIND_COUNT && status == PAWL_OK && filter->state != STATE_LEASED; kind++)
@@ -226,7 +226,7 @@ static pawl_status list_all(struct operation *op, const struct message_filter *f
     if (status == PAWL_OK && l.count == l.limit)
         next = l.refs[l.limit - 1].seq;
     if (status == PAWL_OK)
-        status = load_refs(op, l.refs, l.count, &l.flight, arena, out);
+        status = load_refs(op, l.refs, l.count, &l.leased, arena, out);
     if (status == PAWL_OK)
         out->next_seq = next;
     return status;
@@ -246,17 +246,17 @@ pawl_status sqlite_message_find(struct store *store, pawl_uuid id, struct arena 
                                 struct message_rows *out, pawl_error *err) {
     struct operation op;
     struct message_rows rows = {0};
-    struct flight_list flight = {0};
+    struct leased_list leased = {0};
     struct view_ref *refs = NULL;
     size_t count = 0;
     pawl_status status = PAWL_OK;
     if (!operation_begin(&op, store, OPERATION_READ, "message_find", &status, err))
         return status;
-    status = view_load_flight(&op, &flight);
+    status = view_load_leased(&op, &leased);
     if (status == PAWL_OK)
         status = view_refs_by_id(&op, id, &refs, &count);
     if (status == PAWL_OK)
-        status = load_refs(&op, refs, count, &flight, arena, &rows);
+        status = load_refs(&op, refs, count, &leased, arena, &rows);
     return operation_give(&op, status, out, &rows);
 }
 

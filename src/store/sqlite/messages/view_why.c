@@ -7,7 +7,7 @@
 /* The state of one query. */
 struct asking {
     struct operation *op;
-    struct flight_list flight;
+    struct leased_list leased;
     struct arena *arena;
 };
 
@@ -20,7 +20,7 @@ static pawl_status load_by_seq(struct asking *a, const struct view_row *near, in
     *found = false;
     for (int place = PLACE_MESSAGE; place <= PLACE_DEAD && !*found && status == PAWL_OK; place++) {
         ref.place = (enum view_place)place;
-        status = view_load(a->op, &ref, &a->flight, a->arena, row, found);
+        status = view_load(a->op, &ref, &a->leased, a->arena, row, found);
     }
     return status;
 }
@@ -123,12 +123,12 @@ static pawl_status answer(struct asking *a, pawl_uuid id, struct why *out) {
     size_t count = 0;
     int64_t blocker = 0, ignored = 0;
     bool found = false;
-    pawl_status status = view_load_flight(a->op, &a->flight);
+    pawl_status status = view_load_leased(a->op, &a->leased);
     if (status == PAWL_OK)
         status = view_refs_by_id(a->op, id, &refs, &count);
     const struct view_ref *ref = pick(refs, count);
     if (status == PAWL_OK && ref != NULL)
-        status = view_load(a->op, ref, &a->flight, a->arena, &row, &found);
+        status = view_load(a->op, ref, &a->leased, a->arena, &row, &found);
     if (status == PAWL_OK && !found)
         status = error_set(a->op->err, PAWL_NOT_FOUND, a->op->name,
                            "no message %s is known: it was never put, or it is done and gone",

@@ -128,7 +128,7 @@ pawl_status sqlite_runs_retry(struct store *store, const struct run_retry *in, s
 
 static pawl_status pause_partition(struct change *c, int place) {
     struct partition_row part;
-    struct sjob job;
+    struct stored_job job;
     bool found = false, job_found = false;
     pawl_status status = partition_load(c->call.op, c->run.id, place, c->call.op->scratch, &part, &found);
     if (status == PAWL_OK && part.job != 0)

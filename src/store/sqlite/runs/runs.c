@@ -42,10 +42,7 @@ pawl_status partition_load(struct operation *op, int64_t run, int part, struct a
     struct statement s = statement_begin(op, SQLITE_Q_RUN_PARTITION_FIND);
     bind_int(&s, run);
     bind_int(&s, part);
-    *found = statement_next(&s);
-    if (*found)
-        row_read(&s, 0, &partition_shape, arena, row);
-    return statement_end(&s);
+    return row_find(&s, &partition_shape, arena, row, found);
 }
 
 pawl_status partition_save(struct operation *op, const struct partition_row *p) {

@@ -72,11 +72,11 @@ pawl_status sqlite_runs_target_put(struct store *store, const struct run_target 
 }
 
 static pawl_status target_remove_in(struct operation *op, pawl_str name) {
-    int64_t one = 0, changed = 0;
+    int64_t changed = 0;
     bool used = false;
     struct statement s = statement_begin(op, SQLITE_Q_RUN_TARGET_USED);
     bind_text(&s, name);
-    pawl_status status = statement_number(&s, &one, &used);
+    pawl_status status = statement_any(&s, &used);
     if (status != PAWL_OK)
         return status;
     if (used)
@@ -179,7 +179,7 @@ static pawl_status maintain_in(struct operation *op, int rows_max, struct runs_m
     bind_int(&s, rows_max);
     pawl_status status = jobs_ids(&s, op->scratch, &runs);
     for (size_t i = 0; status == PAWL_OK && left > 0 && i < runs.count; i++) {
-        int64_t gone = 0, one = 0;
+        int64_t gone = 0;
         bool more = false;
         struct statement items = statement_begin(op, SQLITE_Q_RUN_ITEM_DELETE);
         bind_int(&items, runs.ids[i]);
@@ -191,7 +191,7 @@ static pawl_status maintain_in(struct operation *op, int rows_max, struct runs_m
             break;
         struct statement any = statement_begin(op, SQLITE_Q_RUN_ITEM_ANY);
         bind_int(&any, runs.ids[i]);
-        status = statement_number(&any, &one, &more);
+        status = statement_any(&any, &more);
         if (status != PAWL_OK || more)
             break;
         status = remove_run(op, runs.ids[i]);

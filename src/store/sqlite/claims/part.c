@@ -1,5 +1,5 @@
-/* Loading, marking and writing the parts of claims. */
-#include "store/sqlite/claims/flight.h"
+/* The parts of claims: loading, marking and writing them. */
+#include "store/sqlite/claims/part.h"
 
 #include <endian.h>
 #include <string.h>
@@ -7,27 +7,20 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/uuid.h"
+#include "store/sqlite/file/row.h"
 
 enum { ITEM_BYTES = 24, ITEM_ID_OFFSET = 8 };
 
-/* The columns of claim_of_token, claim_of_lane and claim_of_request. */
-enum part_column {
-    COLUMN_TOKEN,
-    COLUMN_PART,
-    COLUMN_KIND,
-    COLUMN_LANE,
-    COLUMN_INSTANCE,
-    COLUMN_SOURCE,
-    COLUMN_SUSPECT,
-    COLUMN_STATE,
-    COLUMN_POLICY,
-    COLUMN_MAX_ATTEMPTS,
-    COLUMN_BEGAN,
-    COLUMN_LEASE_UNTIL,
-    COLUMN_REQUEST,
-    COLUMN_MARKS,
-    COLUMN_ITEMS
-};
+#define M(name) MEMBER(struct part, name)
+static const struct member part_members[] = {
+    M(token), M(part),   M(kind),         M(lane),     M(instance),       M(source), M(suspect),
+    M(state), M(policy), M(max_attempts), M(began_ms), M(lease_until_ms), M(request)};
+#undef M
+enum { COLUMN_MARKS = sizeof part_members / sizeof *part_members, COLUMN_ITEMS };
+/* claim_of_token, claim_of_lane and claim_of_request select it, marks and items. */
+static const struct row_shape part_shape = ROW_SHAPE(struct part, part_members);
+/* Without the request, before which the number of its open items is written. */
+static const struct row_shape part_grant = {part_members, COLUMN_MARKS - 1, sizeof(struct part)};
 
 static struct part *find_loaded(struct operation *op, int64_t token, int number) {
     for (struct part *part = op->parts; part != NULL; part = part->next)
@@ -77,26 +70,14 @@ static void decode_items(struct statement *s, struct part *part, struct arena *a
 
 /* The part of the statement's row, unless it is loaded already. */
 static void read_part(struct operation *op, struct statement *s) {
-    if (find_loaded(op, column_int(s, COLUMN_TOKEN), (int)column_int(s, COLUMN_PART)) != NULL)
+    if (find_loaded(op, column_int(s, 0), (int)column_int(s, 1)) != NULL)
         return;
-    struct part *part = arena_alloc(op->scratch, sizeof(*part));
+    struct part *part = arena_array(op->scratch, 1, sizeof(*part));
     if (part == NULL) {
         s->rc = SQLITE_NOMEM;
         return;
     }
-    part->token = column_int(s, COLUMN_TOKEN);
-    part->part = (int)column_int(s, COLUMN_PART);
-    part->kind = (enum store_kind)column_int(s, COLUMN_KIND);
-    part->lane = (int)column_int(s, COLUMN_LANE);
-    part->instance = column_uuid(s, COLUMN_INSTANCE);
-    part->source = (enum part_source)column_int(s, COLUMN_SOURCE);
-    part->suspect = (enum suspect_state)column_int(s, COLUMN_SUSPECT);
-    part->state = (enum claim_state)column_int(s, COLUMN_STATE);
-    part->policy = (enum dead_policy)column_int(s, COLUMN_POLICY);
-    part->max_attempts = (int)column_int(s, COLUMN_MAX_ATTEMPTS);
-    part->began_ms = column_int(s, COLUMN_BEGAN);
-    part->lease_until_ms = column_int(s, COLUMN_LEASE_UNTIL);
-    part->request = column_uuid(s, COLUMN_REQUEST);
+    row_read(s, 0, &part_shape, op->scratch, part);
     decode_items(s, part, op->scratch);
     if (s->rc == SQLITE_OK)
         link_part(op, part);
@@ -148,7 +129,7 @@ pawl_status part_load_active(struct operation *op) {
     return read_parts(op, &s);
 }
 
-struct part *flight_next(struct operation *op, struct part *after, enum store_kind kind, int lane) {
+struct part *part_next_active(struct operation *op, struct part *after, enum store_kind kind, int lane) {
     struct part *part = after == NULL ? op->parts : after->next;
     while (part != NULL && (part->kind != kind || part->lane != lane || part->state != CLAIM_ACTIVE))
         part = part->next;
@@ -183,8 +164,7 @@ static pawl_status load_message_keys(struct operation *op, struct part *part) {
         if (i < part->count && part->items[i].seq == seq)
             status = give_key(op, &part->items[i], column_borrow(&s, 1));
     }
-    pawl_status ended = statement_end(&s);
-    return status != PAWL_OK ? status : ended;
+    return statement_close(&s, status);
 }
 
 static pawl_status load_aside_key(struct operation *op, const struct part *part, struct part_item *item) {
@@ -194,8 +174,7 @@ static pawl_status load_aside_key(struct operation *op, const struct part *part,
     pawl_status status = PAWL_OK;
     if (statement_next(&s))
         status = give_key(op, item, column_borrow(&s, 0));
-    pawl_status ended = statement_end(&s);
-    return status != PAWL_OK ? status : ended;
+    return statement_close(&s, status);
 }
 
 pawl_status part_load_keys(struct operation *op, struct part *part) {
@@ -266,18 +245,7 @@ static pawl_status insert_part(struct operation *op, const struct part *part) {
     if (marks == NULL || items == NULL)
         return operation_no_memory(op);
     struct statement s = statement_begin(op, SQLITE_Q_CLAIM_INSERT);
-    bind_int(&s, part->token);
-    bind_int(&s, part->part);
-    bind_int(&s, part->kind);
-    bind_int(&s, part->lane);
-    bind_uuid(&s, part->instance);
-    bind_int(&s, part->source);
-    bind_int(&s, part->suspect);
-    bind_int(&s, part->state);
-    bind_int(&s, part->policy);
-    bind_int(&s, part->max_attempts);
-    bind_int(&s, part->began_ms);
-    bind_int(&s, part->lease_until_ms);
+    row_bind(&s, &part_grant, part);
     bind_int(&s, (int64_t)part->open);
     bind_uuid_or_null(&s, part->request);
     bind_blob(&s, marks, part->count);

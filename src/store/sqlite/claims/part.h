@@ -1,6 +1,7 @@
-/* The parts of claims: loaded once per operation, changed in memory, written back at its end. */
-#ifndef STORE_SQLITE_CLAIMS_FLIGHT_H
-#define STORE_SQLITE_CLAIMS_FLIGHT_H
+/* The parts of claims, which say what is in flight, loaded once per operation, changed in memory, written
+ * back at its end. */
+#ifndef STORE_SQLITE_CLAIMS_PART_H
+#define STORE_SQLITE_CLAIMS_PART_H
 
 #include "store/sqlite/file/operation.h"
 
@@ -47,7 +48,7 @@ struct part {
 PAWL_MUSTCHECK pawl_status part_load_token(struct operation *op, int64_t token, struct part **first);
 struct part *part_next_of(struct part *part);
 
-/* Loads the active parts of a lane. Walk them with flight_first and flight_next. */
+/* Loads the active parts of a lane. Walk them with flight_first and part_next_active. */
 PAWL_MUSTCHECK pawl_status part_load_lane(struct operation *op, enum store_kind kind, int lane);
 
 /* The active parts of a request key, loaded. */
@@ -69,6 +70,6 @@ void part_mark(struct part *part, struct part_item *item, enum item_mark mark);
 PAWL_MUSTCHECK pawl_status parts_flush(struct operation *op);
 
 /* The active parts of a lane that are loaded, one after the other; NULL at the end. */
-struct part *flight_next(struct operation *op, struct part *after, enum store_kind kind, int lane);
+struct part *part_next_active(struct operation *op, struct part *after, enum store_kind kind, int lane);
 
 #endif
