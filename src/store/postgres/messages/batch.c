@@ -1,8 +1,5 @@
 /* The batch on PostgreSQL: one transaction and one round trip, without steps that have nothing to do. */
-#include <string.h>
-
-#include "base/error.h"
-#include "base/str.h"
+#include "store/batch.h"
 #include "store/postgres/calls.h"
 
 /* begin, five reports and a put for each kind, receptors, checkpoints twice, three claims, grants, lanes. */
@@ -29,38 +26,29 @@ static struct statement *step(struct batch *batch, enum postgres_query query) {
 
 static pawl_status kind_prepare(struct batch *batch, int k, pawl_error *err) {
     const struct work_batch *in = batch->in;
-    const pawl_uuid id = in->instance.id;
-    const enum store_kind kind = (enum store_kind)k;
+    const struct messages_renew renew = batch_renew(in, k);
+    const struct messages_complete complete = batch_complete(in, k);
+    const struct messages_fail fail = batch_fail(in, k);
+    const struct messages_release release = batch_release(in, k);
     pawl_status status = PAWL_OK;
-    if (in->renewal_count[k] > 0) {
-        const struct messages_renew renew = {id, kind, in->renewals[k], in->renewal_count[k], in->lease_ms};
+    if (renew.count > 0) {
         batch->renew[k] = step(batch, POSTGRES_Q_RENEW);
         pg_renew_params(&renew, &batch->renew[k]->params);
     }
-    if (in->completion_count[k] > 0) {
-        const struct messages_complete complete = {id, kind, in->completions[k], in->completion_count[k],
-                                                   (in->flags & BATCH_DEBUG) != 0};
+    if (complete.count > 0) {
         batch->complete[k] = step(batch, POSTGRES_Q_COMPLETE);
         pg_complete_params(&complete, &batch->complete[k]->params);
     }
-    if (in->failure_count[k] > 0) {
-        const struct messages_fail fail = {id, kind, in->failures[k], in->failure_count[k]};
+    if (fail.count > 0) {
         batch->fail[k] = step(batch, POSTGRES_Q_FAIL);
         status = pg_fail_params(&fail, &batch->fail[k]->params, err);
     }
-    if (in->release_count[k] > 0) {
-        const struct messages_release release = {id, kind, in->releases[k], in->release_count[k]};
+    if (release.count > 0) {
         batch->release[k] = step(batch, POSTGRES_Q_RELEASE);
         pg_release_params(&release, &batch->release[k]->params);
     }
     if (status == PAWL_OK && in->message_count[k] > 0) {
-        batch->put_in[k] = (struct messages_put){
-            .kind = kind,
-            .messages = in->messages[k],
-            .count = in->message_count[k],
-            .consumer = str_absent(in->consumer) ? in->instance.service : in->consumer,
-            .request = in->request,
-        };
+        batch->put_in[k] = batch_put(in, k);
         batch->put[k] = step(batch, POSTGRES_Q_PUT);
         status = pg_put_prepare(&batch->put_in[k], batch->arena, batch->put[k], &batch->out.put[k], err);
     }
@@ -68,19 +56,10 @@ static pawl_status kind_prepare(struct batch *batch, int k, pawl_error *err) {
 }
 
 static void claims_prepare(struct batch *batch) {
-    const struct work_batch *in = batch->in;
-    for (int k = KIND_OUTBOX; (in->flags & BATCH_SKIP_CLAIM) == 0 && k <= KIND_COUNT; k++) {
-        if (in->claim_max[k] == 0)
+    for (int k = KIND_OUTBOX; (batch->in->flags & BATCH_SKIP_CLAIM) == 0 && k <= KIND_COUNT; k++) {
+        const struct messages_claim claim = batch_claim(batch->in, k);
+        if (claim.max == 0)
             continue;
-        const struct messages_claim claim = {
-            .instance = in->instance.id,
-            .kind = (enum store_kind)k,
-            .max = in->claim_max[k],
-            .lease_ms = in->lease_ms,
-            .policy = in->policy,
-            .max_attempts = in->max_attempts,
-            .request = in->request,
-        };
         batch->claim[k] = step(batch, POSTGRES_Q_CLAIM);
         batch->claim[k]->query = pg_claim_params(&claim, &batch->claim[k]->params);
     }
@@ -112,9 +91,8 @@ static pawl_status batch_prepare(struct batch *batch, pawl_error *err) {
         batch->receptors = step(batch, POSTGRES_Q_RECEPTORS_REPORT);
         pg_params_rows(&batch->receptors->params, &receptor_report_shape, in->receptors, in->receptor_count);
     }
-    const struct checkpoints_report checkpoints = {in->instance.id, in->checkpoints, in->checkpoint_count};
-    const struct checkpoints_renew extend = {in->instance.id, in->checkpoint_renewals,
-                                             in->checkpoint_renewal_count, in->lease_ms};
+    const struct checkpoints_report checkpoints = batch_checkpoints(in);
+    const struct checkpoints_renew extend = batch_checkpoints_renew(in);
     if (extend.count > 0) {
         batch->extend = step(batch, POSTGRES_Q_CHECKPOINTS_RENEW);
         pg_checkpoints_renew_params(&extend, &batch->extend->params);

@@ -1,4 +1,5 @@
-/* Applying granted checkpoints on SQLite: SQL, or a C function in the same transaction. */
+/* Applying events to a perspective on SQLite, of granted checkpoints or of what it takes itself (advance):
+ * its SQL, or a C function in the same transaction. */
 #include "store/apply.h"
 
 #include "base/error.h"
@@ -6,8 +7,18 @@
 #include "store/sqlite/events/event_table.h"
 #include "store/sqlite/events/events.h"
 #include "store/sqlite/events/user_sql.h"
+#include "store/sqlite/fleet/instance.h"
 
-pawl_status wanted_read(struct operation *op, pawl_str key, struct wanted_events *out) {
+/* Which events a perspective gets: looked up once if it has few types and no skips. */
+enum { WANTED_TYPES_MAX = 16 };
+struct wanted_events {
+    pawl_str key;
+    bool by_type, skips;
+    pawl_str types[WANTED_TYPES_MAX + 1];
+    size_t count;
+};
+/* Types in the scratch. */
+static pawl_status wanted_read(struct operation *op, pawl_str key, struct wanted_events *out) {
     *out = (struct wanted_events){.key = key};
     struct statement s = statement_begin(op, SQLITE_Q_SKIP_ANY);
     bind_text(&s, key);
@@ -30,8 +41,8 @@ static bool is_wanted(const struct wanted_events *wanted, pawl_str type) {
     return found;
 }
 
-pawl_status events_cut(struct operation *op, const struct wanted_events *wanted, struct apply_cut *cut,
-                       size_t left, struct arena *arena, struct stored_event *events) {
+static pawl_status events_cut(struct operation *op, const struct wanted_events *wanted, struct apply_cut *cut,
+                              size_t left, struct arena *arena, struct stored_event *events) {
     enum { TYPE = 4 };
     if (left == 0)
         return PAWL_OK;
@@ -57,17 +68,31 @@ pawl_status events_cut(struct operation *op, const struct wanted_events *wanted,
     return statement_end(&s);
 }
 
+/* The perspective, which must be fed, and what it wants. */
+static pawl_status fed_read(struct operation *op, pawl_str key, struct perspective_brief *perspective,
+                            struct wanted_events *wanted) {
+    pawl_status status = perspective_read(op, key, perspective);
+    if (status == PAWL_OK && !perspective_fed(perspective))
+        status = error_set(op->err, PAWL_NOT_FOUND, op->name,
+                           "perspective \"%.*s\" is not registered, or no longer fed", STR_ARG(key));
+    return status == PAWL_OK ? wanted_read(op, key, wanted) : status;
+}
+
+static struct apply_cut cut_of(const struct checkpoint_view *v, bool held, size_t first) {
+    return (struct apply_cut){.stream = v->stream,
+                              .held = held,
+                              .from_version = v->version,
+                              .through_version = v->version,
+                              .head = v->head,
+                              .replay_to = v->replay_to,
+                              .first = first};
+}
+
 static pawl_status cut_all(struct operation *op, const struct perspective_apply *in, struct arena *arena,
                            struct perspective_brief *perspective, struct apply_cut **cuts,
                            struct stored_event **events) {
     struct wanted_events wanted;
-    pawl_status status = perspective_read(op, in->perspective, perspective);
-    if (status == PAWL_OK)
-        status = wanted_read(op, in->perspective, &wanted);
-    if (status == PAWL_OK && !perspective_fed(perspective))
-        status = error_set(op->err, PAWL_NOT_FOUND, op->name,
-                           "perspective \"%.*s\" is not registered, or no longer fed",
-                           STR_ARG(in->perspective));
+    pawl_status status = fed_read(op, in->perspective, perspective, &wanted);
     if (status != PAWL_OK)
         return status;
     size_t left = (size_t)(in->batch > 0 ? in->batch : perspective->batch), used = 0;
@@ -79,14 +104,9 @@ static pawl_status cut_all(struct operation *op, const struct perspective_apply 
         struct checkpoint_state c;
         struct apply_cut *cut = &(*cuts)[i];
         status = checkpoint_read(op, in->streams[i], in->perspective, &c);
-        *cut = (struct apply_cut){.stream = in->streams[i],
-                                  .held = c.found && c.view.status == CHECKPOINT_PROCESSING &&
-                                          c.view.token == in->token,
-                                  .from_version = c.view.version,
-                                  .through_version = c.view.version,
-                                  .head = c.view.head,
-                                  .replay_to = c.view.replay_to,
-                                  .first = used};
+        c.view.stream = in->streams[i];
+        *cut = cut_of(&c.view, c.found && c.view.status == CHECKPOINT_PROCESSING && c.view.token == in->token,
+                      used);
         if (status == PAWL_OK && cut->held)
             status = events_cut(op, &wanted, cut, left - used, arena, *events);
         used += cut->count;
@@ -156,9 +176,10 @@ static pawl_status move(struct operation *op, const struct perspective_apply *in
     return status;
 }
 
-pawl_status events_apply(struct operation *op, const struct perspective_apply *in,
-                         const struct perspective_brief *perspective, const struct stored_event *events,
-                         struct apply_cut *cuts, struct arena *arena) {
+static pawl_status events_apply(struct operation *op, const struct perspective_apply *in,
+                                const struct perspective_brief *perspective,
+                                const struct stored_event *events, struct apply_cut *cuts,
+                                struct arena *arena) {
     if (in->function == NULL && perspective->run != RUN_SQL)
         return error_set(op->err, PAWL_INVALID, op->name, "perspective \"%.*s\" has no SQL to run",
                          STR_ARG(in->perspective));
@@ -221,4 +242,140 @@ pawl_status sqlite_checkpoint_events(struct store *store, const struct checkpoin
                                           .through = cut->through_version,
                                           .more = cut->through_version < cut->head};
     return operation_give(&op, status, out, &batch);
+}
+
+/* ---- Advance: claim, apply and move in one transaction */
+
+/* The state of one call. */
+struct advance {
+    struct operation *op;
+    const struct perspective_advance *in;
+    struct perspective_brief perspective;
+    struct arena *arena;
+    int64_t batch, waiting; /* waiting: versions after the checkpoints that were taken */
+    struct picked taken;
+    struct wanted_events wanted;
+    struct apply_cut *cuts;
+    struct stored_event *events; /* used */
+    size_t used;
+};
+
+static pawl_status take(struct advance *a, const struct checkpoint_state *c) {
+    a->waiting += c->view.head - c->view.version;
+    return checkpoint_pick(a->op, &a->taken, c);
+}
+
+/* Takes the named streams; those without room are marked as due. */
+static pawl_status take_named(struct advance *a) {
+    const pawl_str *key = &a->in->perspective;
+    struct runnable runnable = {.keys = &key, .count = a->perspective.paused ? 0 : 1};
+    struct checkpoints_claim claim;
+    struct picked behind = {0};
+    pawl_str *except = arena_array(a->op->scratch, a->in->mine_count, sizeof *except);
+    if (except == NULL)
+        return operation_no_memory(a->op);
+    struct checkpoint_look look = advance_look(a->in, &claim, except);
+    claim.max = (int)a->batch;
+    pawl_status status = checkpoints_take_streams(a->op, &look, &runnable, &behind);
+    for (size_t i = 0; status == PAWL_OK && i < behind.count; i++)
+        status = a->waiting < a->batch ? take(a, &behind.rows[i]) : checkpoint_wake(a->op, &behind.rows[i]);
+    return status;
+}
+
+/* Oldest first, until what waits in those before fills the batch. */
+static pawl_status take_due(struct advance *a) {
+    struct picked idle = {0};
+    pawl_status status = PAWL_OK;
+    if (a->perspective.paused)
+        return PAWL_OK;
+    struct statement s = statement_begin(a->op, SQLITE_Q_CHECKPOINT_DUE);
+    bind_text(&s, a->in->perspective);
+    bind_int(&s, a->op->now_ms);
+    bind_int(&s, a->batch);
+    while (status == PAWL_OK && a->waiting < a->batch && statement_next(&s)) {
+        struct checkpoint_state c = checkpoint_column(&s, a->op->scratch);
+        status = c.view.version < c.view.head ? take(a, &c) : checkpoint_pick(a->op, &idle, &c);
+    }
+    status = statement_close(&s, status);
+    for (size_t i = 0; status == PAWL_OK && i < idle.count; i++)
+        status = checkpoint_idle(a->op, &idle.rows[i]);
+    return status;
+}
+
+/* A stream gets what the streams before it leave of the batch. */
+static pawl_status advance_cut(struct advance *a) {
+    int64_t before = 0;
+    pawl_status status = PAWL_OK;
+    a->cuts = arena_array(a->arena, a->taken.count, sizeof *a->cuts);
+    a->events = arena_array(a->op->scratch, (size_t)a->batch, sizeof *a->events);
+    if (a->cuts == NULL || a->events == NULL)
+        return operation_no_memory(a->op);
+    for (size_t i = 0; status == PAWL_OK && i < a->taken.count; i++) {
+        const struct checkpoint_view *v = &a->taken.rows[i].view;
+        struct apply_cut *one = &a->cuts[i];
+        *one = cut_of(v, true, a->used);
+        status = events_cut(a->op, &a->wanted, one, (size_t)(a->batch - before), a->op->scratch, a->events);
+        a->used += one->count;
+        before += v->head - v->version;
+    }
+    return status;
+}
+
+static pawl_status advance_move(struct advance *a, struct advance_result *out) {
+    int64_t token = operation_next_token(a->op), given = 0;
+    bool failed = false;
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; i < a->taken.count; i++) {
+        failed = failed || !str_absent(a->cuts[i].error);
+        given += a->cuts[i].events;
+    }
+    bool counted = !a->wanted.skips && !failed; /* else what was passed over is counted stream by stream */
+    for (size_t i = 0; status == PAWL_OK && i < a->taken.count; i++) {
+        struct checkpoint_end end = advance_end_of(&a->cuts[i], token);
+        end.counted = counted;
+        out->items[i] = apply_item_of(&a->cuts[i]);
+        out->items[i].more = end.status == CHECKPOINT_PENDING;
+        status = checkpoint_end(a->op, &a->taken.rows[i], &end, &out->items[i].outcome);
+        if (status == PAWL_OK)
+            status = str_dup(a->arena, a->cuts[i].stream, &out->streams[i], a->op->err);
+    }
+    out->count = a->taken.count;
+    return status == PAWL_OK && counted ? perspective_count_applied(a->op, a->in->perspective, given)
+                                        : status;
+}
+
+static pawl_status advance(struct advance *a, struct advance_result *out) {
+    pawl_status status = instance_must_be_live(a->op, a->in->instance);
+    if (status == PAWL_OK)
+        status = fed_read(a->op, a->in->perspective, &a->perspective, &a->wanted);
+    a->batch = a->in->batch > 0 ? a->in->batch : a->perspective.batch;
+    if (status == PAWL_OK)
+        status = a->in->stream_count > 0 ? take_named(a) : take_due(a);
+    if (status != PAWL_OK || a->taken.count == 0)
+        return status;
+    out->streams = arena_array(a->arena, a->taken.count, sizeof *out->streams);
+    out->items = arena_array(a->arena, a->taken.count, sizeof *out->items);
+    if (out->streams == NULL || out->items == NULL)
+        return operation_no_memory(a->op);
+    struct perspective_apply apply = {.perspective = a->in->perspective,
+                                      .stream_count = a->taken.count,
+                                      .function = a->in->function,
+                                      .self = a->in->self};
+    status = advance_cut(a);
+    if (status == PAWL_OK)
+        status = events_apply(a->op, &apply, &a->perspective, a->events, a->cuts, a->arena);
+    if (status == PAWL_OK)
+        status = advance_links(a->in, a->events, a->used, a->arena, out, a->op->err);
+    return status == PAWL_OK ? advance_move(a, out) : status;
+}
+
+pawl_status sqlite_perspective_advance(struct store *store, const struct perspective_advance *in,
+                                       struct arena *arena, struct advance_result *out, pawl_error *err) {
+    struct operation op;
+    struct advance_result result = {0};
+    pawl_status status = check_advance(in, err);
+    if (!operation_begin(&op, store, OPERATION_WRITE, "perspective_advance", &status, err))
+        return status;
+    struct advance a = {.op = &op, .in = in, .arena = arena};
+    return operation_give(&op, advance(&a, &result), out, &result);
 }

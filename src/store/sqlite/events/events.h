@@ -111,24 +111,4 @@ PAWL_MUSTCHECK pawl_status checkpoints_batch(struct operation *op, const struct 
 /* Frees the checkpoints of an instance that was evicted or has left. */
 PAWL_MUSTCHECK pawl_status checkpoints_leave(struct operation *op, pawl_uuid instance);
 
-/* Which events a perspective gets: looked up once if it has few types and no skips. */
-enum { WANTED_TYPES_MAX = 16 };
-struct wanted_events {
-    pawl_str key;
-    bool by_type, skips;
-    pawl_str types[WANTED_TYPES_MAX + 1];
-    size_t count;
-};
-/* Types in the scratch. */
-PAWL_MUSTCHECK pawl_status wanted_read(struct operation *op, pawl_str key, struct wanted_events *out);
-/* The next events of one stream, at most left; cut has from_version, head, replay_to and first. */
-PAWL_MUSTCHECK pawl_status events_cut(struct operation *op, const struct wanted_events *wanted,
-                                      struct apply_cut *cut, size_t left, struct arena *arena,
-                                      struct stored_event *events);
-/* Runs a function, or the perspective's SQL where there is none, on what was cut. */
-PAWL_MUSTCHECK pawl_status events_apply(struct operation *op, const struct perspective_apply *in,
-                                        const struct perspective_brief *perspective,
-                                        const struct stored_event *events, struct apply_cut *cuts,
-                                        struct arena *arena);
-
 #endif

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "base/uuid.h"
+#include "store/batch.h"
 #include "store/sqlite/claims/claim.h"
 #include "store/sqlite/claims/log.h"
 #include "store/sqlite/claims/report.h"
@@ -65,13 +66,10 @@ static pawl_status enter(struct batching *b) {
     return status;
 }
 
-static pawl_status renew_and_complete(struct batching *b, enum store_kind kind) {
-    const struct work_batch *in = b->in;
+static pawl_status renew_and_complete(struct batching *b, int kind) {
     struct work_batch_result *out = b->out;
-    struct messages_renew renew = {in->instance.id, kind, in->renewals[kind], in->renewal_count[kind],
-                                   in->lease_ms};
-    struct messages_complete complete = {in->instance.id, kind, in->completions[kind],
-                                         in->completion_count[kind], (in->flags & BATCH_DEBUG) != 0};
+    const struct messages_renew renew = batch_renew(b->in, kind);
+    const struct messages_complete complete = batch_complete(b->in, kind);
     pawl_status status = report_answers(b->op, b->arena, renew.count, false, &out->renewed[kind]);
     if (status == PAWL_OK)
         status = report_answers(b->op, b->arena, complete.count, false, &out->completed[kind]);
@@ -82,11 +80,10 @@ static pawl_status renew_and_complete(struct batching *b, enum store_kind kind) 
     return status;
 }
 
-static pawl_status fail_and_release(struct batching *b, enum store_kind kind) {
-    const struct work_batch *in = b->in;
+static pawl_status fail_and_release(struct batching *b, int kind) {
     struct work_batch_result *out = b->out;
-    struct messages_fail fail = {in->instance.id, kind, in->failures[kind], in->failure_count[kind]};
-    struct messages_release release = {in->instance.id, kind, in->releases[kind], in->release_count[kind]};
+    const struct messages_fail fail = batch_fail(b->in, kind);
+    const struct messages_release release = batch_release(b->in, kind);
     pawl_status status = report_answers(b->op, b->arena, fail.count, true, &out->failed[kind]);
     if (status == PAWL_OK)
         status = report_answers(b->op, b->arena, release.count, false, &out->released[kind]);
@@ -97,49 +94,31 @@ static pawl_status fail_and_release(struct batching *b, enum store_kind kind) {
     return status;
 }
 
-static pawl_status put(struct batching *b, enum store_kind kind) {
-    struct messages_put in = {
-        .kind = kind,
-        .messages = b->in->messages[kind],
-        .count = b->in->message_count[kind],
-        .consumer = str_absent(b->in->consumer) ? b->in->instance.service : b->in->consumer,
-    };
+static pawl_status put(struct batching *b, int kind) {
+    const struct messages_put in = batch_put(b->in, kind);
     return put_messages(b->op, &in, b->used, b->arena, &b->out->put[kind]);
 }
 
 static pawl_status log_reports(struct batching *b) {
-    pawl_status status = report_answers(b->op, b->arena, b->in->receptor_count, false, &b->out->receptors);
+    struct work_batch_result *out = b->out;
+    const struct checkpoints_renew renew = batch_checkpoints_renew(b->in);
+    const struct checkpoints_report checkpoints = batch_checkpoints(b->in);
+    pawl_status status = report_answers(b->op, b->arena, b->in->receptor_count, false, &out->receptors);
     if (status == PAWL_OK)
-        status = report_answers(b->op, b->arena, b->in->checkpoint_count, false, &b->out->checkpoints);
+        status = report_answers(b->op, b->arena, checkpoints.count, false, &out->checkpoints);
     if (status == PAWL_OK)
-        status = log_receptors(b->op, b->in->receptors, &b->out->receptors);
-    const struct checkpoints_renew renew = {b->in->instance.id, b->in->checkpoint_renewals,
-                                            b->in->checkpoint_renewal_count, b->in->lease_ms};
+        status = report_answers(b->op, b->arena, renew.count, false, &out->checkpoint_renewals);
     if (status == PAWL_OK)
-        status = report_answers(b->op, b->arena, renew.count, false, &b->out->checkpoint_renewals);
+        status = log_receptors(b->op, b->in->receptors, &out->receptors);
     if (status == PAWL_OK)
-        status = checkpoints_extend(b->op, &renew, b->out->checkpoint_renewals.answers);
-    const struct checkpoints_report checkpoints = {b->in->instance.id, b->in->checkpoints,
-                                                   b->in->checkpoint_count};
-    if (status == PAWL_OK)
-        status = log_checkpoints(b->op, &checkpoints, &b->out->checkpoints);
-    return status;
+        status = checkpoints_extend(b->op, &renew, out->checkpoint_renewals.answers);
+    return status == PAWL_OK ? log_checkpoints(b->op, &checkpoints, &out->checkpoints) : status;
 }
 
-static pawl_status claim(struct batching *b, enum store_kind kind) {
-    const struct work_batch *in = b->in;
-    struct messages_claim claim = {
-        .instance = in->instance.id,
-        .kind = kind,
-        .max = in->claim_max[kind],
-        .lease_ms = in->lease_ms,
-        .policy = in->policy,
-        .max_attempts = in->max_attempts,
-        .request = in->request,
-    };
-    if (b->used)
-        return claim_again(b->op, &claim, b->arena, &b->out->claimed[kind]);
-    return claim_messages(b->op, &claim, b->arena, &b->out->claimed[kind]);
+static pawl_status claim(struct batching *b, int kind) {
+    const struct messages_claim in = batch_claim(b->in, kind);
+    return b->used ? claim_again(b->op, &in, b->arena, &b->out->claimed[kind])
+                   : claim_messages(b->op, &in, b->arena, &b->out->claimed[kind]);
 }
 
 static pawl_status run(struct batching *b) {
@@ -147,17 +126,17 @@ static pawl_status run(struct batching *b) {
     if (status == PAWL_OK)
         status = request_use(b->op, b->in->request, &b->used);
     for (int kind = 1; kind <= KIND_COUNT && status == PAWL_OK; kind++) {
-        status = renew_and_complete(b, (enum store_kind)kind);
+        status = renew_and_complete(b, kind);
         if (status == PAWL_OK)
-            status = fail_and_release(b, (enum store_kind)kind);
+            status = fail_and_release(b, kind);
         if (status == PAWL_OK)
-            status = put(b, (enum store_kind)kind);
+            status = put(b, kind);
     }
     if (status == PAWL_OK)
         status = log_reports(b);
     for (int kind = 1; kind <= KIND_COUNT && status == PAWL_OK && wants_claims(b->in); kind++)
         if (b->in->claim_max[kind] > 0)
-            status = claim(b, (enum store_kind)kind);
+            status = claim(b, kind);
     if (status == PAWL_OK && wants_claims(b->in) && b->in->checkpoint_max > 0)
         status = checkpoints_batch(b->op, b->in, b->used, b->arena, &b->out->granted);
     const bool lanes_wanted = (b->in->flags & BATCH_LANES) != 0;

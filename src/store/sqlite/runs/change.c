@@ -126,31 +126,46 @@ pawl_status sqlite_runs_retry(struct store *store, const struct run_retry *in, s
     return jobs_give(&c.call, retry_in(&c, in, &result), out, &result);
 }
 
-static pawl_status pause_partition(struct change *c, int place) {
-    struct partition_row part;
-    struct stored_job job;
-    bool found = false, job_found = false;
-    pawl_status status = partition_load(c->call.op, c->run.id, place, c->call.op->scratch, &part, &found);
-    if (status == PAWL_OK && part.job != 0)
-        status = jobs_brief(&c->call, part.job, &job, &job_found);
-    if (status != PAWL_OK || !found)
-        return status;
-    int64_t old = 0;
-    part.paused = c->run.paused;
-    if (!c->run.paused && part.job == 0) {
-        part.updated_ms = c->call.op->now_ms;
-        status = runs_page_put(&c->call, &c->run, &part);
-    } else if (c->run.paused && job_found && job.row.state != JOB_RUNNING) {
-        old = part.job;
-        part.job = 0;
+/* What becomes of an active partition; *old is a page job that is no longer wanted. */
+typedef pawl_status (*partition_change)(struct change *c, struct partition_row *part, int64_t *old);
+
+/* Every active partition of the run. */
+static pawl_status change_active(struct change *c, partition_change change) {
+    struct id_list active = {NULL, 0};
+    pawl_status status = partition_places(c->call.op, c->run.id, PART_ACTIVE, &active);
+    for (size_t i = 0; status == PAWL_OK && i < active.count; i++) {
+        struct partition_row part;
+        bool found = false;
+        int64_t old = 0;
+        status =
+            partition_load(c->call.op, c->run.id, (int)active.ids[i], c->call.op->scratch, &part, &found);
+        if (status != PAWL_OK || !found)
+            continue;
+        status = change(c, &part, &old);
+        if (status == PAWL_OK)
+            status = partition_save(c->call.op, &part);
+        if (status == PAWL_OK && old != 0)
+            status = jobs_drop(&c->call, old);
     }
-    if (status == PAWL_OK)
-        status = partition_save(c->call.op, &part);
-    return status == PAWL_OK && old != 0 ? jobs_drop(&c->call, old) : status;
+    return status;
+}
+
+static pawl_status pause_partition(struct change *c, struct partition_row *part, int64_t *old) {
+    struct stored_job job;
+    bool found = false;
+    pawl_status status = part->job != 0 ? jobs_brief(&c->call, part->job, &job, &found) : PAWL_OK;
+    part->paused = c->run.paused;
+    if (status == PAWL_OK && !c->run.paused && part->job == 0) {
+        part->updated_ms = c->call.op->now_ms;
+        status = runs_page_put(&c->call, &c->run, part);
+    } else if (status == PAWL_OK && c->run.paused && found && job.row.state != JOB_RUNNING) {
+        *old = part->job;
+        part->job = 0;
+    }
+    return status;
 }
 
 static pawl_status pause_in(struct change *c, bool paused, enum store_answer *answer) {
-    struct id_list active = {NULL, 0};
     *answer = !c->found                 ? ANSWER_NOT_FOUND
               : run_ended(c->run.state) ? ANSWER_CONFLICT
               : c->run.paused == paused ? ANSWER_DUPLICATE
@@ -160,9 +175,7 @@ static pawl_status pause_in(struct change *c, bool paused, enum store_answer *an
     c->run.paused = paused;
     pawl_status status = runs_save(c->call.op, &c->run);
     if (status == PAWL_OK)
-        status = partition_places(c->call.op, c->run.id, PART_ACTIVE, &active);
-    for (size_t i = 0; status == PAWL_OK && i < active.count; i++)
-        status = pause_partition(c, (int)active.ids[i]);
+        status = change_active(c, pause_partition);
     return status == PAWL_OK ? jobs_wake_wanted(c->call.op) : status;
 }
 
@@ -176,22 +189,15 @@ pawl_status sqlite_runs_pause(struct store *store, int64_t run, bool paused, enu
     return jobs_give(&c.call, pause_in(&c, paused, &answer), out, &answer);
 }
 
-static pawl_status cancel_partition(struct change *c, int place) {
-    struct partition_row part;
-    bool found = false;
-    pawl_status status = partition_load(c->call.op, c->run.id, place, c->call.op->scratch, &part, &found);
-    if (status != PAWL_OK || !found)
-        return status;
-    int64_t old = part.job;
-    part.state = PART_CANCELLED;
-    part.job = 0;
-    part.ended_ms = part.updated_ms = c->call.op->now_ms;
-    status = partition_save(c->call.op, &part);
-    return status == PAWL_OK && old != 0 ? jobs_drop(&c->call, old) : status;
+static pawl_status cancel_partition(struct change *c, struct partition_row *part, int64_t *old) {
+    *old = part->job;
+    part->state = PART_CANCELLED;
+    part->job = 0;
+    part->ended_ms = part->updated_ms = c->call.op->now_ms;
+    return PAWL_OK;
 }
 
 static pawl_status cancel_in(struct change *c, enum store_answer *answer) {
-    struct id_list active = {NULL, 0};
     *answer = !c->found                          ? ANSWER_NOT_FOUND
               : c->run.state == RUN_IS_CANCELLED ? ANSWER_DUPLICATE
               : run_ended(c->run.state)          ? ANSWER_CONFLICT
@@ -199,9 +205,7 @@ static pawl_status cancel_in(struct change *c, enum store_answer *answer) {
     if (*answer != ANSWER_APPLIED)
         return PAWL_OK;
     int64_t consolidation = c->run.job;
-    pawl_status status = partition_places(c->call.op, c->run.id, PART_ACTIVE, &active);
-    for (size_t i = 0; status == PAWL_OK && i < active.count; i++)
-        status = cancel_partition(c, (int)active.ids[i]);
+    pawl_status status = change_active(c, cancel_partition);
     c->run.remaining = 0;
     c->run.job = 0;
     if (status == PAWL_OK)
