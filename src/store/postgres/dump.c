@@ -1,5 +1,5 @@
 /* The whole logical state as text lines. */
-#include "store/dump.h"
+#include "store/rows/dump.h"
 
 #include "store/postgres/query.h"
 

@@ -1,5 +1,5 @@
 /* The state dump: its sections and fields, and how a row is written. */
-#include "store/dump.h"
+#include "store/rows/dump.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The state dump (docs/state-dump.md): which sections there are, and how their rows are written. */
-#ifndef STORE_DUMP_H
-#define STORE_DUMP_H
+#ifndef STORE_ROWS_DUMP_H
+#define STORE_ROWS_DUMP_H
 
 #include "base/buf.h"
 #include "store/types.h"
