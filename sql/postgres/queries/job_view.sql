@@ -1,18 +1,10 @@
 -- job_view: queries for operators: lists and counts of jobs, and why a job waits.
-
--- name: job_backlog
-SELECT priority, ready, later, overdue FROM pawl.job_backlog($1)
+-- calls: job_backlog, job_dead_groups, job_why
 
 -- name: job_counts
 SELECT c.queue, c.ready, c.running, c.later, c.waiting, c.dead, c.put, c.done, c.failed, c.lost, c.died, c.cancelled, c.redriven,
        c.discarded, c.stale, c.oldest_ready_ms, c.now_ms
   FROM pawl.job_counts() c
-
--- name: job_dead_groups
-SELECT * FROM pawl.job_dead_groups($1)
-
--- name: job_why
-SELECT * FROM pawl.job_why($1)
 
 -- name: view_jobs
 SELECT r.*, p.next_id

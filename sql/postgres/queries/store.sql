@@ -1,4 +1,5 @@
 -- store: the store as a whole: sessions, transactions, settings, clock, damage.
+-- calls: settings_change, settings_read
 
 -- name: begin
 -- Opens the transaction of several statements.
@@ -57,12 +58,3 @@ SELECT pg_catalog.pg_backend_pid()
 -- params: pid integer
 SELECT count(*)::integer FROM pg_catalog.pg_stat_activity a
  WHERE a.pid = $1::integer AND a.state = 'active' AND a.wait_event_type IS DISTINCT FROM 'Client'
-
--- name: settings_change
-SELECT pawl.settings_change($1, $2, $3, $4, $5, $6, $7)
-
--- name: settings_read
-SELECT s.partition_count, s.lane_count, s.max_attempts, s.dead_policy, s.schema_version, s.epoch, s.instance_lease_ms,
-       s.stale_ms, s.dedupe_ms, s.history_ms, s.test_now_ms, s.epoch_ms,
-       s.epoch_cause
-  FROM pawl.settings_read() s

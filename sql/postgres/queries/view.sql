@@ -1,15 +1,10 @@
 -- view: queries for operators: messages, counts, and why a message waits.
-
--- name: rollups_add
-SELECT pawl.rollups_add($1, $2, $3, $4, $5, $6)
+-- calls: rollups_add, view_ids, view_rollups
 
 -- name: view_counts
 SELECT c.put, c.done, c.failed, c.dead, c.aside, c.stale, c.duplicate, c.redriven, c.discarded, c.lanes_free,
        c.claims_active, c.claims_overdue, c.leased, c.oldest_ready_ms, c.next_due_ms, c.now_ms, c.ready
   FROM pawl.view_counts() c
-
--- name: view_ids
-SELECT v.id FROM pawl.view_ids($1, $2, $3) v
 
 -- name: view_message
 SELECT r.token, r.lease_until_ms, r.seq, {{r.message}}, r.attempt, r.deaths, r.out_of_order, r.state,
@@ -21,9 +16,6 @@ SELECT r.token, r.lease_until_ms, r.seq, {{r.message}}, r.attempt, r.deaths, r.o
        r.claimed_by, r.attempts, r.scheduled_ms, r.reason, r.error, r.fingerprint, r.ended_ms, p.next_seq
   FROM pawl.view_messages($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) p
   LEFT JOIN LATERAL pawl.view_message_rows(p.places, p.kinds, p.lanes, p.seqs) r ON true
-
--- name: view_rollups
-SELECT r.measure, r.kind, r.result, r.bucket, r.count, r.sum FROM pawl.view_rollups() r
 
 -- name: why
 SELECT w.now_ms, w.seq, w.cause, w.instance, w.until_ms, w.blocker_id, w.blocker_seq, w.blocker_cause, w.many_ahead,
