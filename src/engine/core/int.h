@@ -291,10 +291,10 @@ bool core_grow(struct engine_core *core, void **items, size_t *capacity, size_t 
 int64_t core_jitter(struct engine_core *core, int64_t delay_ms);
 int64_t core_grace_ms(int64_t lease_ms);
 
-/* core_state.c */
+/* state.c */
 void core_state_update(struct engine_core *core);
 
-/* core_stream.c */
+/* stream.c */
 struct stream *core_stream_get(struct engine_core *core, enum store_kind kind, pawl_str name);
 void core_stream_append(struct engine_core *core, struct stream *stream, struct entry *entry);
 struct entry *core_stream_pop(struct stream *stream);
@@ -304,7 +304,7 @@ void core_stream_release_waiting(struct engine_core *core, struct stream *stream
 void core_streams_drop(struct engine_core *core);
 void core_streams_free(struct engine_core *core);
 
-/* core_grant.c */
+/* grant.c */
 void core_grant_take(struct engine_core *core, const struct engine_event *event, int64_t sent_ms);
 struct grant *core_grant_take_jobs(struct engine_core *core, const struct job_list *jobs, void *cookie,
                                    int64_t sent_ms);
@@ -324,8 +324,7 @@ static inline bool core_careful(const struct entry *entry) {
     return entry->job != NULL ? job_renew_first(entry->job) : entry->item->suspect;
 }
 
-/* core_queue.c */
-#define CORE_ASKED_TEXT "cancelled by a person (pawl actions says by whom)"
+/* queue.c */
 struct handler_queue *core_queue(struct engine_core *core, const struct entry *entry);
 size_t core_waiting(const struct engine_core *core, enum engine_channel channel);
 struct entry *core_queue_pop(struct engine_core *core, struct handler_queue *queue);
@@ -335,14 +334,16 @@ void core_queue_give_back(struct engine_core *core);
 int64_t core_queue_due_ms(const struct engine_core *core);
 void core_queue_release_all(struct engine_core *core);
 
-/* core_run.c */
+/* run.c */
 int core_running(const struct engine_core *core);
 size_t core_run_ahead(const struct engine_core *core, enum engine_channel channel);
 void core_run_learn(struct engine_core *core, const struct grant *grant);
 void core_run_schedule(struct engine_core *core);
 void core_slot_run(struct engine_core *core, int index);
 
-/* core_slot.c */
+/* slot.c */
+/* The end of a message that a person cancelled. */
+extern const struct engine_outcome core_asked_outcome;
 int64_t core_keep_until_ms(const struct engine_core *core, const struct slot *slot);
 int core_weight(const struct engine_core *core, enum engine_channel channel);
 void core_slot_finished(struct engine_core *core, const struct engine_event *event);
@@ -354,7 +355,7 @@ void core_slot_cancel_stream(struct engine_core *core, const struct stream *stre
 void core_slots_timeout(struct engine_core *core);
 void core_slots_ask(struct engine_core *core, const struct engine_event *event);
 
-/* core_report.c */
+/* report.c */
 const struct engine_handler *core_rules(const struct engine_core *core, const struct entry *entry);
 void core_list_push(struct engine_core *core, struct entry_list *list, struct entry *entry);
 void core_list_drop(struct engine_core *core, struct entry_list *list);
@@ -370,7 +371,7 @@ struct fail_item core_report_fail_item(const struct engine_core *core, const str
 bool core_report_due(struct engine_core *core);
 int64_t core_report_due_ms(const struct engine_core *core);
 
-/* core_lease.c */
+/* lease.c */
 int64_t core_lease_ms(const struct engine_core *core, enum engine_channel channel);
 size_t core_lease_collect_jobs(struct engine_core *core, bool dry);
 void core_lease_answers_jobs(struct engine_core *core, const struct renew_result *result);
@@ -384,7 +385,7 @@ int64_t core_lease_fence_due_ms(const struct engine_core *core);
 void core_instance_lease(struct engine_core *core, int64_t sent_ms, int64_t left_ms);
 void core_stream_fence(struct engine_core *core, struct stream *stream, int64_t token);
 
-/* core_batch.c */
+/* batch.c */
 bool core_batch_wanted(struct engine_core *core);
 int64_t core_batch_due_ms(struct engine_core *core);
 void core_batch_send(struct engine_core *core);
@@ -398,7 +399,7 @@ size_t core_batch_claimed(struct engine_core *core, const struct engine_event *e
                           const struct work_batch *batch, int64_t sent_ms);
 void core_batch_failed(struct engine_core *core, const struct engine_event *event, bool *resend);
 
-/* core_side.c */
+/* side.c */
 bool core_side_wanted(const struct engine_core *core);
 bool core_side_open(const struct engine_core *core);
 int64_t core_side_due_ms(const struct engine_core *core);
@@ -406,7 +407,7 @@ void core_side_send(struct engine_core *core);
 void core_side_answered(struct engine_core *core, const struct engine_event *event);
 void core_side_forget(struct engine_core *core);
 
-/* core_jobs.c */
+/* jobs.c */
 void core_jobs_pend(struct engine_core *core, struct entry *entry);
 void core_jobs_wake(struct engine_core *core);
 bool core_jobs_asked(const struct engine_core *core);
@@ -418,7 +419,7 @@ void core_jobs_answered(struct engine_core *core, const struct engine_event *eve
 void core_jobs_forget(struct engine_core *core);
 void core_jobs_free(struct engine_core *core);
 
-/* core_known.c */
+/* known.c */
 const struct grants_settle *core_known(struct engine_core *core, enum engine_channel channel);
 void core_known_left(struct engine_core *core, const struct entry *entry);
 void core_known_granted(struct engine_core *core, enum engine_channel channel, int64_t token);
@@ -427,7 +428,7 @@ void core_known_settled(struct engine_core *core, enum engine_channel channel,
                         const struct grants_settled *answer);
 void core_known_epoch(struct engine_core *core, int64_t epoch);
 
-/* core_life.c */
+/* life.c */
 void core_life_ready(struct engine_core *core, bool ready);
 void core_life_registered(struct engine_core *core, const struct engine_event *event);
 void core_life_beat(struct engine_core *core, const struct engine_event *event);
@@ -440,14 +441,14 @@ void core_life_failed(struct engine_core *core);
 void core_life_decide(struct engine_core *core);
 int64_t core_life_due_ms(struct engine_core *core);
 
-/* core_wait.c */
+/* wait.c */
 void core_wait_decide(struct engine_core *core);
 void core_wait_answered(struct engine_core *core, const struct engine_event *event);
 void core_wait_forget(struct engine_core *core);
 void core_wait_woken(struct engine_core *core, struct lane_name place);
 bool core_wait_quiet(const struct engine_core *core);
 
-/* core_stop.c */
+/* stop.c */
 void core_stop_begin(struct engine_core *core, bool now);
 void core_stop_decide(struct engine_core *core);
 void core_stop_deregistered(struct engine_core *core);

@@ -2,9 +2,6 @@
 #include "base/str.h"
 #include "engine/core/int.h"
 
-static const struct engine_outcome asked_outcome = {
-    OUTCOME_PERMANENT, {CORE_ASKED_TEXT, sizeof(CORE_ASKED_TEXT) - 1}, -1};
-
 struct handler_queue *core_queue(struct engine_core *core, const struct entry *entry) {
     return &core->queues[core_channel(entry)][entry->handler];
 }
@@ -51,7 +48,7 @@ static void unhandled_one(struct engine_core *core, struct entry *entry) {
     if (entry->job != NULL) {
         core_report_release(core, entry, entry->delay_ms);
     } else if (entry->asked) {
-        core_report_failed(core, entry, &asked_outcome);
+        core_report_failed(core, entry, &core_asked_outcome);
     } else {
         if (entry->delay_ms == ENGINE_NO_HANDLER_MS)
             core_log_text(core, LOG_NO_HANDLER, ENGINE_NO_HANDLER_MS, entry->item->type);
@@ -74,7 +71,7 @@ void core_queue_unhandled(struct engine_core *core) {
             struct entry *entry = core_stream_pop(stream);
             queue->waiting--;
             stream->awaiting = true;
-            core_report_failed(core, entry, &asked_outcome);
+            core_report_failed(core, entry, &core_asked_outcome);
         } else if (stream->head != NULL && stream->head->handler == nobody) {
             if (stream->head->delay_ms == ENGINE_NO_HANDLER_MS)
                 core_log_text(core, LOG_NO_HANDLER, ENGINE_NO_HANDLER_MS, stream->head->item->type);

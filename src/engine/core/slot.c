@@ -5,8 +5,9 @@
 #include "base/uuid.h"
 #include "engine/core/int.h"
 
-static const struct engine_outcome asked_outcome = {
-    OUTCOME_PERMANENT, {CORE_ASKED_TEXT, sizeof(CORE_ASKED_TEXT) - 1}, -1};
+#define ASKED_TEXT "cancelled by a person (pawl actions says by whom)"
+const struct engine_outcome core_asked_outcome = {
+    OUTCOME_PERMANENT, {ASKED_TEXT, sizeof(ASKED_TEXT) - 1}, -1};
 
 int core_weight(const struct engine_core *core, enum engine_channel channel) {
     if (!core_serves(core, channel))
@@ -204,7 +205,7 @@ static void take_back(struct engine_core *core, struct entry *entry, const struc
                       bool last, int64_t *released) {
     struct stream *stream = entry->stream;
     if (entry->asked && outcome->type != OUTCOME_DONE)
-        outcome = &asked_outcome;
+        outcome = &core_asked_outcome;
     if (outcome->type == OUTCOME_NOT_RUN && !entry->dropped) {
         not_run(core, entry);
     } else {

@@ -24,7 +24,7 @@ void alert_watch_free(struct alert_watch *watch);
 /* PAWL_INVALID: an enabled rule names a target that is not in the targets file. */
 PAWL_MUSTCHECK pawl_status alert_watch_start(struct alert_watch *watch, pawl_error *err);
 
-/* The keeper that starts its programs; NULL if it has none. */
+/* The launcher that starts its programs; NULL if it has none. */
 struct launcher *alert_watch_launcher(struct alert_watch *watch);
 
 #endif

@@ -40,7 +40,7 @@ void perspectives_ask(void *self);
 bool perspectives_all_behind(void *self);
 void perspectives_free(struct perspectives *all); /* takes NULL; ends the thread */
 
-/* The keeper that starts their programs; NULL = none. */
+/* The launcher that starts their programs; NULL = none. */
 struct launcher *perspectives_launcher(struct perspectives *perspectives);
 
 #endif

@@ -15,7 +15,7 @@ PAWL_MUSTCHECK pawl_status receptors_create(const struct store_config *store, pa
                                             pawl_error *err);
 void receptors_free(struct receptors *receptors); /* takes NULL */
 
-/* The keeper that starts their programs. */
+/* The launcher that starts their programs. */
 struct launcher *receptors_launcher(struct receptors *receptors);
 
 #endif
