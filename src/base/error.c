@@ -99,8 +99,9 @@ static pawl_status fill(pawl_error *err, pawl_status status, const char *op, con
 }
 
 /* code: an errno value whose meaning follows the text; 0 = none. */
-static pawl_status set(pawl_error *err, pawl_status status, const char *op, int code, const char *fmt,
-                       va_list args) {
+__attribute__((format(printf, 5, 0))) static pawl_status set(pawl_error *err, pawl_status status,
+                                                             const char *op, int code, const char *fmt,
+                                                             va_list args) {
     char text[TEXT_BYTES], scratch[128];
     int len = vsnprintf(text, sizeof text, fmt, args);
     if (code != 0 && len >= 0 && (size_t)len < sizeof text)

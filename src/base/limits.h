@@ -207,6 +207,9 @@
 /* Memory of one scratch area, buffer or log line. */
 #define PAWL_ARENA_CHUNK_BYTES 16384
 #define PAWL_ARENA_BYTES_MAX 268435456
+/* Payloads and headers sent to a broker before their confirmation is awaited; one message may be larger. What
+ * is sent must be confirmed within the transport's confirm time, also over a slow link. */
+#define PAWL_PUBLISH_BYTES_MAX 8388608
 #define PAWL_BUF_BYTES_MAX 268435456
 #define PAWL_LOG_LINE_BYTES_MAX 8192
 

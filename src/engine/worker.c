@@ -445,7 +445,7 @@ void pawl_worker_free(pawl_worker *worker) {
         if (worker->observer != NULL)
             tracer_free(worker->observer->tracer);
         free(worker->observer);
+        pthread_mutex_destroy(&worker->lock);
+        free(worker); /* its log is what an abandoned thread writes to */
     }
-    pthread_mutex_destroy(&worker->lock);
-    free(worker);
 }

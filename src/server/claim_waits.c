@@ -181,11 +181,17 @@ bool claim_waits_keep(struct claim_waits *waits, struct exchange *exchange) {
     }
     if (waits_on)
         return true;
-    /* There may be more where that came from. */
-    for (struct exchange *other = found ? waits->first : NULL; other != NULL; other = other->wait.next)
-        other->wait.due = other->wait.due || same_group(exchange, other);
-    if (waits != NULL)
-        leave_out(waits, exchange);
+    if (waits == NULL)
+        return false;
+    /* There may be more where that came from: the next one need not keep the distance between tries. */
+    for (struct exchange *other = found ? waits->first : NULL; other != NULL; other = other->wait.next) {
+        if (!same_group(exchange, other))
+            continue;
+        other->wait.due = true;
+        if (call->status < 400)
+            other->wait.tried_ms = 0;
+    }
+    leave_out(waits, exchange);
     return false;
 }
 

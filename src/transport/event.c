@@ -1,6 +1,7 @@
 /* A CloudEvent: its attributes, and its JSON form written. */
 #include "transport/event.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -63,9 +64,7 @@ static const char content_type[] = "content-type";
 const char *event_header(const char *prefix, const char *attribute, char name[static EVENT_HEADER_BYTES]) {
     if (strcmp(attribute, "datacontenttype") == 0)
         return content_type;
-    size_t len = strlen(prefix);
-    memcpy(name, prefix, len);
-    memcpy(name + len, attribute, strlen(attribute) + 1);
+    snprintf(name, EVENT_HEADER_BYTES, "%s%s", prefix, attribute);
     return name;
 }
 

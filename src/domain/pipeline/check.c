@@ -111,7 +111,7 @@ static void check_arguments(struct checker *checker, const struct pipeline_step 
     struct template_scope scope = {.params = checker->world->params, .env = checker->world->env_values};
     if ((schema == NULL && checker->world->arguments == NULL) || !is_known(checker, each))
         return;
-    size_t count = (checker->roots & each) != 0 ? items->count : 1;
+    size_t count = items != NULL && (checker->roots & each) != 0 ? items->count : 1;
     struct arena *arena = arena_create(0);
     for (size_t i = 0; arena != NULL && checker->in.status == PAWL_OK && i < count; i++) {
         arena_reset(arena);

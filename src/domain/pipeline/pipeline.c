@@ -107,12 +107,16 @@ static void read_steps(struct tree_reader *in, const struct tree *list, struct p
                    "a pipeline needs steps: a list with at least one");
         return;
     }
-    struct pipeline_step *steps = arena_array(in->arena, list->count, sizeof(*steps));
-    if (list->count > PAWL_PIPELINE_STEPS_MAX)
+    if (list->count > PAWL_PIPELINE_STEPS_MAX) {
         tree_wrong(in, list, "there are %zu steps: at most %d are allowed", list->count,
                    PAWL_PIPELINE_STEPS_MAX);
-    else if (steps == NULL)
+        return;
+    }
+    struct pipeline_step *steps = arena_array(in->arena, list->count, sizeof(*steps));
+    if (steps == NULL) {
         tree_no_memory(in);
+        return;
+    }
     for (size_t i = 0; in->status == PAWL_OK && i < list->count; i++) {
         read_step(in, list->items[i], i + 1, &steps[i]);
         for (size_t j = 0; j < i; j++)

@@ -145,6 +145,19 @@ void engine_actions_free(struct engine_actions *actions) {
     *actions = (struct engine_actions){0};
 }
 
+static void handle_waking(struct engine_core *core, const struct engine_event *event) {
+    if (event->type == EVENT_WAKE) {
+        core_wait_woken(core, event->place);
+        core->news = core->news || event->news;
+        core_life_woken(core);
+    } else if (event->type == EVENT_WAKER) {
+        core->wakes = event->wakes;
+        core_wait_forget(core);
+    } else {
+        core_wait_answered(core, event);
+    }
+}
+
 static void handle(struct engine_core *core, const struct engine_event *event) {
     switch (event->type) {
     case EVENT_STARTED:
@@ -190,16 +203,9 @@ static void handle(struct engine_core *core, const struct engine_event *event) {
         core_jobs_answered(core, event);
         break;
     case EVENT_WAKE:
-        core_wait_woken(core, event->place);
-        core->news = core->news || event->news;
-        core_life_woken(core);
-        break;
     case EVENT_WAKER:
-        core->wakes = event->wakes;
-        core_wait_forget(core);
-        break;
     case EVENT_WAITING:
-        core_wait_answered(core, event);
+        handle_waking(core, event);
         break;
     case EVENT_TROUBLE:
         core->troubled = event->troubled;

@@ -41,14 +41,6 @@ static bool may_claim(const struct engine_core *core) {
            core->now_ms < core->instance_fence_ms && core->now_ms >= core->trouble_until_ms[CHANNEL_JOBS];
 }
 
-/* Whether jobs are asked for, or about to be: a slot may be left to them. */
-bool core_jobs_asked(const struct engine_core *core) {
-    const struct job_channel *jobs = &core->jobs;
-    if (jobs->call == JOBS_FINISH && jobs->finish.claim.max > 0)
-        return core->now_ms < jobs->sent_ms + ENGINE_TURN_MS;
-    return may_claim(core) && core->now_ms >= jobs->next_claim_ms && core->now_ms >= jobs->backoff_until_ms;
-}
-
 /* How many the next claim should ask for: as many as can begin at once; more only while all that comes is
  * short. */
 static int claim_wanted(const struct engine_core *core) {
@@ -61,6 +53,15 @@ static int claim_wanted(const struct engine_core *core) {
     int64_t held = (int64_t)core_waiting(core, CHANNEL_JOBS) + core->busy[CHANNEL_JOBS];
     bool enough = ahead > 0 ? held * 2 > wanted : held >= wanted;
     return enough ? 0 : (int)(wanted - held);
+}
+
+/* Whether jobs are asked for, or about to be: a slot may be left to them. */
+bool core_jobs_asked(const struct engine_core *core) {
+    const struct job_channel *jobs = &core->jobs;
+    if (jobs->call == JOBS_FINISH && jobs->finish.claim.max > 0)
+        return core->now_ms < jobs->sent_ms + ENGINE_TURN_MS;
+    return core->now_ms >= jobs->next_claim_ms && core->now_ms >= jobs->backoff_until_ms &&
+           claim_wanted(core) > 0;
 }
 
 static bool report_due(const struct engine_core *core) {

@@ -32,6 +32,13 @@ static void ask(struct runtime *runtime, enum runtime_thread thread, enum call_t
     call->rest_ms = runtime->config.engine.rest_ms;
     call->queue = runtime->config.engine.queue;
     call->processed = type == CALL_BEAT ? runtime_done(runtime) : 0;
+    if (type == CALL_REPORT && action->report.failed && action->report.fail.error.len > 0) {
+        /* The core drops the message, and its text with it, when the instance is evicted meanwhile. */
+        pawl_str *text = &call->report.fail.error;
+        text->ptr = arena_copy(call->arena, text->ptr, text->len);
+        if (text->ptr == NULL)
+            text->len = 0;
+    }
     if (type == CALL_REGISTER) {
         pawl_error error;
         call->instance.lease_ms = runtime->config.engine.instance_lease_ms;
@@ -63,7 +70,7 @@ static void start(struct runtime *runtime, const struct engine_action *action) {
     const struct handler_table *table = runtime->config.handlers;
     bool own = (size_t)run->handler == table->count; /* its document says what is called */
     const struct handler *handler = own ? NULL : &table->handlers[run->handler];
-    if (run->jobs == NULL && handler->kind == HANDLER_PROCESS && handler->batch == NULL) {
+    if (run->jobs == NULL && handler != NULL && handler->kind == HANDLER_PROCESS && handler->batch == NULL) {
         runtime_process_start(runtime, action->slot, run);
         return;
     }
@@ -128,49 +135,36 @@ static void finish(struct runtime *runtime, const struct engine_action *action) 
     }
 }
 
+/* The actions that are calls of the store, and the thread that makes each. */
+static const struct {
+    bool is_call;
+    enum runtime_thread thread;
+    enum call_type call;
+} store_calls[] = {
+    [ACTION_REGISTER] = {true, THREAD_CONTROL, CALL_REGISTER},
+    [ACTION_BEAT] = {true, THREAD_CONTROL, CALL_BEAT},
+    [ACTION_LOOK] = {true, THREAD_CONTROL, CALL_LOOK},
+    [ACTION_BATCH] = {true, THREAD_WORK, CALL_BATCH},
+    [ACTION_CLAIM] = {true, THREAD_CLAIMS, CALL_CLAIM},
+    [ACTION_REPORT] = {true, THREAD_CONTROL, CALL_REPORT},
+    [ACTION_JOBS_FINISH] = {true, THREAD_JOBS, CALL_JOBS_FINISH},
+    [ACTION_JOBS_RENEW] = {true, THREAD_JOBS, CALL_JOBS_RENEW},
+    [ACTION_JOBS_FREE] = {true, THREAD_JOBS, CALL_JOBS_FREE},
+    [ACTION_SCHEDULES] = {true, THREAD_JOBS, CALL_SCHEDULES},
+    [ACTION_WAIT_BEGIN] = {true, THREAD_CONTROL, CALL_WAIT_BEGIN},
+    [ACTION_WAIT_END] = {true, THREAD_CONTROL, CALL_WAIT_END},
+    [ACTION_DEREGISTER] = {true, THREAD_CONTROL, CALL_DEREGISTER},
+    [ACTION_EXIT] = {0},
+};
+
 static void carry_out(struct runtime *runtime, const struct engine_action *action) {
+    if (store_calls[action->type].is_call) {
+        ask(runtime, store_calls[action->type].thread, store_calls[action->type].call, action);
+        return;
+    }
     switch (action->type) {
     case ACTION_CHECK_READY:
         check_ready(runtime, action);
-        break;
-    case ACTION_REGISTER:
-        ask(runtime, THREAD_CONTROL, CALL_REGISTER, action);
-        break;
-    case ACTION_BEAT:
-        ask(runtime, THREAD_CONTROL, CALL_BEAT, action);
-        break;
-    case ACTION_LOOK:
-        ask(runtime, THREAD_CONTROL, CALL_LOOK, action);
-        break;
-    case ACTION_BATCH:
-        ask(runtime, THREAD_WORK, CALL_BATCH, action);
-        break;
-    case ACTION_CLAIM:
-        ask(runtime, THREAD_CLAIMS, CALL_CLAIM, action);
-        break;
-    case ACTION_REPORT:
-        ask(runtime, THREAD_CONTROL, CALL_REPORT, action);
-        break;
-    case ACTION_JOBS_FINISH:
-        ask(runtime, THREAD_JOBS, CALL_JOBS_FINISH, action);
-        break;
-    case ACTION_JOBS_RENEW:
-        ask(runtime, THREAD_JOBS, CALL_JOBS_RENEW, action);
-        break;
-    case ACTION_JOBS_FREE:
-        ask(runtime, THREAD_JOBS, CALL_JOBS_FREE, action);
-        break;
-    case ACTION_SCHEDULES:
-        ask(runtime, THREAD_JOBS, CALL_SCHEDULES, action);
-        break;
-    case ACTION_WAIT_BEGIN:
-        ask(runtime, THREAD_CONTROL, CALL_WAIT_BEGIN, action);
-        break;
-    case ACTION_WAIT_END:
-        ask(runtime, THREAD_CONTROL, CALL_WAIT_END, action);
-        break;
-    case ACTION_DEREGISTER:
-        ask(runtime, THREAD_CONTROL, CALL_DEREGISTER, action);
         break;
     case ACTION_START:
         start(runtime, action);
@@ -202,6 +196,8 @@ static void carry_out(struct runtime *runtime, const struct engine_action *actio
         break;
     case ACTION_EXIT:
         finish(runtime, action);
+        break;
+    default: /* a call of the store */
         break;
     }
 }

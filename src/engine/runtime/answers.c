@@ -116,6 +116,36 @@ static bool answered_apart(struct runtime *runtime, struct call *call) {
     }
 }
 
+/* An answer to a call about jobs as an event. Returns whether the core keeps the call's memory. */
+static bool jobs_answered(struct runtime *runtime, struct call *call, struct engine_event *event) {
+    switch (call->type) {
+    case CALL_JOBS_FINISH:
+        event->type = EVENT_JOBS_FINISHED;
+        event->finish = &call->finished;
+        if (call->status == PAWL_OK) {
+            event->grant = call;
+            call_hold(&runtime->held, call);
+            return true;
+        }
+        log_failure(&runtime->config.log, call->status == PAWL_STALE ? LOG_LEVEL_INFO : LOG_LEVEL_WARN,
+                    "jobs_call_failed", &call->error);
+        return false;
+    case CALL_JOBS_RENEW:
+        event->type = EVENT_JOBS_RENEWED;
+        event->renewed = &call->renewed;
+        return false;
+    case CALL_JOBS_FREE:
+        event->type = EVENT_JOBS_FREE;
+        event->free_ms = call->free_ms;
+        return false;
+    default: /* schedules */
+        runtime_jobs_fired(runtime, call);
+        event->type = EVENT_SCHEDULES;
+        event->count = (size_t)call->fired.fired;
+        return false;
+    }
+}
+
 /* An answer of a store thread as an event. The memory of a batch goes to the core. */
 static void answered(struct runtime *runtime, struct call *call) {
     struct engine_event event = {.status = call->status, .error = &call->error};
@@ -153,28 +183,10 @@ static void answered(struct runtime *runtime, struct call *call) {
         }
         break;
     case CALL_JOBS_FINISH:
-        event.type = EVENT_JOBS_FINISHED;
-        event.finish = &call->finished;
-        kept = call->status == PAWL_OK;
-        event.grant = kept ? call : NULL;
-        if (kept)
-            call_hold(&runtime->held, call);
-        else
-            log_failure(&runtime->config.log, call->status == PAWL_STALE ? LOG_LEVEL_INFO : LOG_LEVEL_WARN,
-                        "jobs_call_failed", &call->error);
-        break;
     case CALL_JOBS_RENEW:
-        event.type = EVENT_JOBS_RENEWED;
-        event.renewed = &call->renewed;
-        break;
     case CALL_JOBS_FREE:
-        event.type = EVENT_JOBS_FREE;
-        event.free_ms = call->free_ms;
-        break;
     case CALL_SCHEDULES:
-        runtime_jobs_fired(runtime, call);
-        event.type = EVENT_SCHEDULES;
-        event.count = (size_t)call->fired.fired;
+        kept = jobs_answered(runtime, call, &event);
         break;
     case CALL_REPORT:
         event.type = EVENT_REPORTED;

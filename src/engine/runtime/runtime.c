@@ -413,23 +413,23 @@ void runtime_free(struct runtime *runtime) {
     /* It never ran. */
     if (runtime->pool != NULL && runtime->pool->threads != NULL && !pool_close(runtime->pool, 0))
         runtime->pool = NULL;
-    /* What an abandoned thread still uses is not ours to free: its wake-up, its batch, its bundles.
-     */
+    /* What an abandoned thread still uses is not ours to free: its wake-up, its batch, its bundles, the world
+     * of its jobs and the log, which are part of the runtime. */
     bool clean = runtime->pool != NULL;
     for (int i = 0; i < THREAD_COUNT; i++)
         clean = clean && runtime->threads[i] != NULL;
-    if (clean) {
-        engine_core_free(runtime->core);
-        while (runtime->held != NULL)
-            call_release(&runtime->held, runtime->held);
-        for (int i = 0; runtime->bundles != NULL && i < runtime->config.engine.slots; i++)
-            bundle_clear(&runtime->bundles[i]);
-        free(runtime->bundles);
-        close_fd(runtime->wake_fd);
-        engine_actions_free(&runtime->actions);
-        free(runtime->rules);
-        runtime_jobs_close(runtime);
-    }
+    if (!clean)
+        return;
+    engine_core_free(runtime->core);
+    while (runtime->held != NULL)
+        call_release(&runtime->held, runtime->held);
+    for (int i = 0; runtime->bundles != NULL && i < runtime->config.engine.slots; i++)
+        bundle_clear(&runtime->bundles[i]);
+    free(runtime->bundles);
+    close_fd(runtime->wake_fd);
+    engine_actions_free(&runtime->actions);
+    free(runtime->rules);
+    runtime_jobs_close(runtime);
     free(runtime->pool);
     for (int i = 0; i < THREAD_COUNT; i++)
         free(runtime->threads[i]);

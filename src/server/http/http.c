@@ -269,6 +269,10 @@ static enum MHD_Result dispatch(struct exchange *exchange) {
     struct server *server = exchange->server;
     if (exchange->too_big || exchange->body.failed)
         return refuse(exchange, 413, "The body is bigger than 1 MiB; send less at once.");
+    if (server->stopping) { /* the pools are closed, or about to be */
+        exchange->close = true;
+        return refuse(exchange, 503, "The server is stopping; ask again.");
+    }
     const char *key = header(exchange, "Idempotency-Key");
     if (route->method == METHOD_POST && key != NULL) {
         exchange->call.key = str_from(key);

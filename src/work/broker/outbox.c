@@ -202,6 +202,7 @@ static void wave_add(struct route *route, struct wave *wave, size_t i, const str
 
 static void wave_fill(struct route *route, const struct handler_batch *batch, struct wave *wave) {
     bool all = publisher_keeps_order(route->publisher);
+    size_t bytes = 0;
     wave->count = 0;
     for (size_t i = 0; i < batch->count; i++) {
         bool follows = i > 0 && wave->count > 0 && wave->at[wave->count - 1] == i - 1 &&
@@ -210,6 +211,9 @@ static void wave_fill(struct route *route, const struct handler_batch *batch, st
             (follows && !all))
             continue;
         wave_add(route, wave, i, batch);
+        bytes += batch->items[i]->payload.len + batch->items[i]->headers.len;
+        if (bytes >= PAWL_PUBLISH_BYTES_MAX)
+            return; /* the next wave goes on from here */
     }
 }
 

@@ -1,6 +1,8 @@
 /* Alerts on PostgreSQL: rules, turns, history, deliveries. */
 #include "store/alerts.h"
 
+#include <assert.h>
+
 #include "base/limits.h"
 #include "base/str.h"
 #include "store/postgres/calls.h"
@@ -110,6 +112,7 @@ static pawl_status news_run(struct store *store, const char *op, const struct al
 }
 
 pawl_status postgres_alert_turn_end(struct store *store, const struct alert_turn_end *in, pawl_error *err) {
+    assert(in != NULL);
     return news_run(store, "alert_turn_end", in, &in->news, err);
 }
 

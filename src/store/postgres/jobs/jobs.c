@@ -124,7 +124,7 @@ pawl_status postgres_jobs_renew(struct store *store, const struct jobs_renew *in
     bool *cancel = status == PAWL_OK ? arena_array(arena, in->count, sizeof *cancel) : NULL;
     if (status == PAWL_OK && cancel == NULL)
         status = pg_answer_no_memory(q.op, err);
-    for (size_t i = 0; status == PAWL_OK && i < in->count; i++)
+    for (size_t i = 0; cancel != NULL && i < in->count; i++)
         cancel[i] = list.outcomes[i] != 0;
     if (status == PAWL_OK)
         *out = (struct renew_result){list.answers, cancel, in->count};

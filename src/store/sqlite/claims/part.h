@@ -48,7 +48,7 @@ struct part {
 PAWL_MUSTCHECK pawl_status part_load_token(struct operation *op, int64_t token, struct part **first);
 struct part *part_next_of(struct part *part);
 
-/* Loads the active parts of a lane. Walk them with flight_first and part_next_active. */
+/* Loads the active parts of a lane. Walk them with part_next_active, from NULL. */
 PAWL_MUSTCHECK pawl_status part_load_lane(struct operation *op, enum store_kind kind, int lane);
 
 /* The active parts of a request key, loaded. */

@@ -1,6 +1,7 @@
 /* One store operation on SQLite: begin, commit, roll back, and what every commit writes. */
 #include "store/sqlite/file/operation.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -115,10 +116,20 @@ bool operation_begin(struct operation *op, struct store *store, enum operation_m
     return *status == PAWL_OK;
 }
 
+static bool has_counted(const struct kind_counts *delta) {
+    for (size_t i = 0; i < tally_shape.count; i++) {
+        int64_t value;
+        assert(tally_shape.members[i].type == MEMBER_BIG);
+        memcpy(&value, (const char *)delta + tally_shape.members[i].offset, sizeof(value));
+        if (value != 0)
+            return true;
+    }
+    return false;
+}
+
 static pawl_status write_tally(struct operation *op, int kind) {
     const struct kind_counts *delta = &op->tally[kind];
-    static const struct kind_counts nothing;
-    if (memcmp(delta, &nothing, sizeof(nothing)) == 0)
+    if (!has_counted(delta))
         return PAWL_OK;
     struct statement s = statement_begin(op, SQLITE_Q_TALLY_ADD);
     bind_int(&s, kind);
@@ -142,9 +153,10 @@ static pawl_status write_counters(struct operation *op) {
 /* An operation that found nothing to do writes nothing: a worker that polls must not wear out the
  * disk. */
 static bool has_changes(const struct operation *op) {
-    static const struct kind_counts nothing[KIND_COUNT + 1];
-    return sqlite3_total_changes64(op->store->db) != op->changes ||
-           memcmp(op->tally, nothing, sizeof(nothing)) != 0;
+    bool counted = false;
+    for (int kind = 1; kind <= KIND_COUNT; kind++)
+        counted = counted || has_counted(&op->tally[kind]);
+    return counted || sqlite3_total_changes64(op->store->db) != op->changes;
 }
 
 /*
