@@ -171,6 +171,35 @@ class ClaimWait(ServerTest):
             self.assertEqual(claim.items(), [])
         self.assertLess(time.monotonic() - began, WAIT_MS / 1000 / 2)
 
+    def test_requests_beside_a_stop_are_answered_and_the_server_ends_cleanly(self):
+        """Keep-alive clients go on asking while the server winds up: its pools are closed by then."""
+        for _ in range(4):
+            process = self.start_server("--lease-api")
+            worker = self.join_worker("jobs")
+            claim = Waiting(self, worker, {"kind": "jobs"})
+            self.await_waiting(1)
+            asking, ended = [], threading.Event()
+            for _ in range(8):
+                asking.append(threading.Thread(target=self.beat_until, args=(worker, ended), daemon=True))
+                asking[-1].start()
+            process.send_signal(signal.SIGTERM)
+            claim.join(2 * SECONDS_MAX)
+            self.assertEqual(process.wait(timeout=SECONDS_MAX), 0)
+            ended.set()
+            for thread in asking:
+                thread.join(SECONDS_MAX)
+
+    def beat_until(self, worker, ended):
+        """Beats on one connection until the server closes it."""
+        connection = http.client.HTTPConnection(self.address, timeout=SECONDS_MAX)
+        try:
+            while not ended.is_set():
+                connection.request("POST", f"/v1/leases/{worker}/beat", "{}", {
+                    "Authorization": "Bearer " + self.tokens["worker"], "Content-Type": "application/json"})
+                connection.getresponse().read()
+        except (OSError, http.client.HTTPException):
+            pass
+
     def test_a_worker_that_leaves_is_told(self):
         self.start_server("--lease-api")
         worker = self.join_worker("jobs")

@@ -17,9 +17,11 @@ static int match_job(void *self, const struct job *job) {
     return 0;
 }
 
-static void begin(struct share *s, int slots, int messages, int jobs) {
+static void begin_batch(struct share *s, int slots, int messages, int jobs, int batch) {
     memset(s, 0, sizeof(*s));
     driver_init(&s->d);
+    if (batch > 0)
+        s->d.config.batch = batch;
     s->d.config.slots = slots;
     s->d.config.instance.kinds = KIND_BIT(KIND_OUTBOX) | KIND_BIT_JOBS;
     s->d.config.weights[CHANNEL_MESSAGES] = messages;
@@ -27,6 +29,10 @@ static void begin(struct share *s, int slots, int messages, int jobs) {
     s->d.config.job_lease_ms = 60000;
     s->d.config.match_job = match_job;
     driver_up(&s->d);
+}
+
+static void begin(struct share *s, int slots, int messages, int jobs) {
+    begin_batch(s, slots, messages, jobs, 0);
 }
 
 /* The store has as many messages, and as many jobs, as are asked for. */
@@ -154,6 +160,18 @@ static void test_a_job_gets_the_next_slot(void **state) {
     end(&s);
 }
 
+/* A batch bounds how many jobs are held: the slots beyond are not kept for jobs that no claim asks for. */
+static void test_no_slot_waits_for_jobs_that_are_not_asked_for(void **state) {
+    (void)state;
+    struct share s;
+    begin_batch(&s, 8, 1, 1, 2);
+    for (int k = 0; k < 8; k++)
+        answer_calls(&s, true, true);
+    assert_int_equal(busy(&s, true), 2);
+    assert_int_equal(busy(&s, false), 6);
+    end(&s);
+}
+
 /* An instance that cannot beat may be evicted, and its jobs be given to others: they end here first. */
 static void test_silence_fences_jobs_too(void **state) {
     (void)state;
@@ -175,6 +193,7 @@ int main(void) {
         cmocka_unit_test(test_both_have_work),
         cmocka_unit_test(test_one_has_work),
         cmocka_unit_test(test_a_job_gets_the_next_slot),
+        cmocka_unit_test(test_no_slot_waits_for_jobs_that_are_not_asked_for),
         cmocka_unit_test(test_silence_fences_jobs_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,10 +41,10 @@ pawl_status postgres_jobs_why(struct store *store, int64_t id, struct arena *are
     pawl_status status = pg_row(&q, &job_why_shape, &why, err);
     if (status == PAWL_OK)
         status = postgres_jobs_jobs(store, &(struct job_filter){.id = id, .limit = 1}, arena, &rows, err);
-    if (status == PAWL_OK && (rows.count == 0 || rows.rows == NULL || (int)why.cause == 0))
-        status = job_unknown(id, err);
     if (status != PAWL_OK)
         return status;
+    if (rows.rows == NULL || rows.count == 0 || (int)why.cause == 0)
+        return job_unknown(id, err);
     why.row = rows.rows[0];
     *out = why;
     return PAWL_OK;
