@@ -59,6 +59,8 @@ static natsStatus set_options(natsOptions *options, const struct transport_confi
     natsStatus code = natsOptions_SetURL(options, url);
     if (code == NATS_OK)
         code = natsOptions_SetTimeout(options, config->connect_ms);
+    if (code == NATS_OK) /* a server that stops reading must not hold the caller */
+        code = natsOptions_SetWriteDeadline(options, config->confirm_ms);
     if (code == NATS_OK)
         code = natsOptions_SetName(options, "pawl");
     if (code == NATS_OK)
@@ -143,8 +145,8 @@ static natsStatus set_headers(struct arena *arena, natsMsg *msg, const struct ev
     return code;
 }
 
-/* One call of publish. The library frees messages in a thread of its own, which must not be woken for each:
- * those that were sent, and the answers to them, are kept and freed together. */
+/* One call of publish. The library frees messages in a thread of its own: those that were sent, and the
+ * answers to them, are kept and freed together, which wakes it less often. */
 struct flight {
     struct arena *arena;
     struct transport_result *results;
