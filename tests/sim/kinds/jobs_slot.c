@@ -122,7 +122,8 @@ static void page_ended(struct world *world, int index, struct job_slot *slot, en
     wait_for(world, index, slot, 0);
 }
 
-void job_slot_page(struct world *world, int index, int number, uint64_t occasion, int end, int64_t offset) {
+void job_slot_page(struct world *world, int index, int number, uint64_t occasion, enum job_end end,
+                   int64_t offset) {
     struct job_slot *slot = &world->workers[index].job_slots[number];
     if (!slot->busy || slot->number != occasion || slot->page == PAGE_IDLE)
         return;
@@ -133,7 +134,7 @@ void job_slot_page(struct world *world, int index, int number, uint64_t occasion
         wait_for(world, index, slot, slot_duration_ms(world, (enum nature *)&row->nature));
         return;
     }
-    page_ended(world, index, slot, (enum job_end)end);
+    page_ended(world, index, slot, end);
 }
 
 /* The page was fetched, or it could not be. */

@@ -6,6 +6,7 @@
 #include "sim/history/once.h"
 #include "sim/kinds/events.h"
 #include "sim/world/queue.h"
+#include "work/job_result.h"
 
 struct world;
 struct worker;
@@ -165,6 +166,7 @@ bool job_slot_start(struct world *world, int index, const struct engine_action *
 void job_slot_cancel(struct world *world, int index, int slot, int reason);
 void job_slots_die(struct world *world, int index);
 /* The store answered for the page in the slot; end DONE: it is to be fetched from that offset on. */
-void job_slot_page(struct world *world, int index, int slot, uint64_t number, int end, int64_t offset);
+void job_slot_page(struct world *world, int index, int slot, uint64_t number, enum job_end end,
+                   int64_t offset);
 
 #endif
