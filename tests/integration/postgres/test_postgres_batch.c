@@ -346,7 +346,7 @@ static void an_empty_call_is_short_and_writes_nothing(void **state) {
         double ms = (double)(to.tv_sec - from.tv_sec) * 1e3 + (double)(to.tv_nsec - from.tv_nsec) / 1e6;
         best_ms = ms < best_ms ? ms : best_ms;
     }
-    assert_true(best_ms < 3.0);
+    assert_true(best_ms < 5.0);
     value(f, "update pawl.settings set test_now_ms = pawl.now_ms()"); /* no beat falls due */
     batch(f, "1", "");
     assert_string_equal(
