@@ -238,6 +238,19 @@ class RunTests(Tree):
             self.assertEqual(code, 1)
             self.assertIn(part, everything)
 
+    def test_cases_that_fail_beside_others_run_again_alone(self):
+        first = "echo 1..1; test -f was && {{ echo ok 1 - x; exit 0; }}; touch was; echo 'not ok 1 - x'; {}"
+        for how, arguments, end in (("exit 1", (), (0, "1 passed, 0 failed, 0 skipped")),
+                                    ("exit 1", ("--strict",), (1, "0 passed, 1 failed, 0 skipped")),
+                                    ("kill -SEGV $$", (), (1, "0 passed, 2 failed, 0 skipped")),
+                                    ("echo ERROR: AddressSanitizer: heap-use-after-free; exit 1", (),
+                                     (1, "0 passed, 1 failed, 0 skipped"))):
+            with self.subTest(how, arguments=arguments):
+                (self.dir / "was").unlink(missing_ok=True)
+                code, last, everything = self.run_tests({"a": (first.format(how), 9)}, *arguments)
+                self.assertEqual((code, last), end)
+                self.assertEqual("again" in everything, end[0] == 0)
+
     def test_leak_after_success_is_a_failure(self):
         self.assertEqual(self.run_tests({"a": ("echo 1..1; echo ok 1 - x; exit 23", 9)})[:2],
                          (1, "1 passed, 1 failed, 0 skipped"))
