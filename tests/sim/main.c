@@ -192,13 +192,25 @@ static int compare_counts(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+/* Whether the world of the plan's seed can show its bug. */
+static bool shows(const struct world_plan *plan) {
+    struct swarm swarm;
+    struct rng rng;
+    rng_seed(&rng, plan->seed);
+    swarm_draw(&swarm, &rng);
+    return swarm_fits(&swarm, plan->mutant->traits, plan->mutant->faults);
+}
+
 /* How many schedules it takes to find the bug, from a first seed on; 0 = it was not found. */
 static uint64_t schedules_to_kill(const struct options *options, struct world_plan plan,
                                   struct verdict *verdict) {
-    for (uint64_t i = 0; i < options->kill_max; i++, plan.seed++) {
+    for (uint64_t ran = 0; ran < options->kill_max; plan.seed++) {
+        if (!shows(&plan))
+            continue;
+        ran++;
         world_run(&plan, verdict);
         if (verdict->violated)
-            return i + 1;
+            return ran;
     }
     return 0;
 }

@@ -15,6 +15,9 @@ struct wire_call;
 struct mutant {
     const char *name;
     const char *what;
+    /* The hunt runs only worlds that have these (swarm_fits): the others rarely show the bug, or never. */
+    unsigned traits;
+    uint64_t faults;
     int64_t clock_ppm; /* added to the rate of every worker's clock */
     bool wall_clock;   /* the store judges leases by the caller's clock */
     bool unfenced;     /* nobody asks for the fence before a message begins */

@@ -203,3 +203,26 @@ void swarm_draw(struct swarm *swarm, struct rng *rng) {
             swarm->handlers[i].timeout_ms = 0;
     }
 }
+
+static unsigned traits_of(const struct swarm *swarm) {
+    const struct swarm_kinds *on = &swarm->kinds_on;
+    bool messages = swarm->put_kinds > (on->events ? 1 : 0), jobs = swarm_has_jobs(swarm);
+    bool has[] = {messages,           on->jobs > 0,
+                  on->keys > 1,       on->schedules > 0,
+                  on->runs > 0,       on->events,
+                  on->receptors,      on->received > 0,
+                  swarm->workers > 1, messages + jobs + on->events == 1,
+                  swarm->calm,        swarm->handlers[0].bundled};
+    unsigned traits = 0;
+    for (size_t i = 0; i < sizeof(has) / sizeof(*has); i++)
+        traits |= has[i] ? 1u << i : 0;
+    return traits;
+}
+
+bool swarm_fits(const struct swarm *swarm, unsigned traits, uint64_t faults) {
+    for (int i = 0; i < FAULT_COUNT; i++) {
+        if ((faults & FAULT_BIT(i)) != 0 && swarm->chance[i] == 0)
+            return false;
+    }
+    return (traits & ~traits_of(swarm)) == 0;
+}

@@ -74,4 +74,24 @@ static inline bool swarm_has_jobs(const struct swarm *swarm) {
 
 void swarm_draw(struct swarm *swarm, struct rng *rng);
 
+/* What a world can be asked to have. */
+enum swarm_trait {
+    HAS_MESSAGES = 1 << 0,
+    HAS_JOBS = 1 << 1, /* that a producer enqueues */
+    HAS_KEYS = 1 << 2,
+    HAS_SCHEDULES = 1 << 3,
+    HAS_RUNS = 1 << 4,
+    HAS_EVENTS = 1 << 5,
+    HAS_RECEPTORS = 1 << 6,
+    HAS_SUBSCRIPTION = 1 << 7,
+    HAS_PEERS = 1 << 8,    /* at least two workers */
+    HAS_ONE_KIND = 1 << 9, /* it is smaller, so it runs faster */
+    HAS_CALM = 1 << 10,
+    HAS_BUNDLES = 1 << 11
+};
+#define FAULT_BIT(fault) (UINT64_C(1) << (fault))
+
+/* Whether it has all these traits, and a chance of each of these faults (FAULT_BIT). */
+bool swarm_fits(const struct swarm *swarm, unsigned traits, uint64_t faults);
+
 #endif
