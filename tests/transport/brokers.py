@@ -74,6 +74,22 @@ def certificates(directory, name):
         os.chmod(os.path.join(directory, file), 0o644)
 
 
+def fields_of(stat):
+    """What /proc says of a process or thread, from its state on."""
+    try:
+        return pathlib.Path(stat).read_text(encoding="ascii", errors="replace").rpartition(") ")[2].split()
+    except OSError:
+        return []
+
+
+def members(group):
+    return [int(path.split("/")[2]) for path in glob.glob("/proc/[0-9]*/stat") if fields_of(path)[2:3] == [str(group)]]
+
+
+def stopped(pid):
+    return all(fields_of(path)[:1] in ([], ["T"]) for path in glob.glob(f"/proc/{pid}/task/*/stat"))
+
+
 class Broker:
     """Starts, is killed without warning, starts again with what it had on disk."""
     certified = "broker.test"  # the name in its certificate: not the one it is called by
@@ -93,6 +109,14 @@ class Broker:
         if self.process:
             self.process.kill()
             self.process.wait()
+
+    def freeze(self):
+        """Its process stays and its connections too, but it neither reads nor answers."""
+        group = [self.process.pid] if os.getpgid(self.process.pid) != self.process.pid else members(self.process.pid)
+        for pid in group:
+            os.kill(pid, signal.SIGSTOP)
+        while not all(stopped(pid) for pid in group):
+            time.sleep(0.01)
 
     def crash(self):
         """Dies without warning and is back soon after."""

@@ -10,7 +10,10 @@
  *   only=hold           two messages are received and not acknowledged
  *   only=rounds         one reader receives and acknowledges message after message
  *   only=steady         messages are published for so many `seconds` over one session; reopens: how often it
- * breaks tls_wrong           an address whose certificate is for another name; ca: the authority to trust
+ *                       breaks
+ *   only=frozen         every call ends by its deadline when the broker stops: the program says "# ready" and
+ *                       goes on when a line comes
+ *   tls_wrong           an address whose certificate is for another name; ca: the authority to trust
  *   unroutable          a destination that does not exist;  large: a payload of so many bytes is too large
  *   option.NAME         a setting of the module
  * Prints TAP. covers: W31 M51 M53 B2.11
@@ -394,6 +397,80 @@ static void steady(struct run *run) {
     run->module->close(session);
 }
 
+/* The calls of a session whose broker neither reads nor answers. Each has a deadline of a second; the bound
+ * only tells late from never. */
+enum { FROZEN_MS = 1000, FROZEN_MS_MAX = 30000, BULK = 64, BULK_BYTES = 900000 };
+
+static void ended(struct run *run, const char *name, int64_t began_ms, bool good, const pawl_error *error) {
+    int64_t took_ms = clock_boot_ms() - began_ms;
+    verdict(run, good && took_ms < FROZEN_MS_MAX, name,
+            arena_printf(run->arena, "after %" PRId64 " ms: %s", took_ms, error->text));
+}
+
+static void frozen_publish(struct run *run, struct transport *session, size_t count, size_t bytes,
+                           const char *name) {
+    struct transport_message messages[BULK];
+    struct transport_result results[BULK];
+    char *payload = arena_alloc(run->arena, bytes + 1);
+    memset(payload, 'x', bytes);
+    payload[0] = payload[bytes - 1] = '"';
+    payload[bytes] = '\0';
+    for (size_t i = 0; i < count; i++)
+        messages[i] = make(run, i, arena_printf(run->arena, "s-%zu", i), payload);
+    pawl_error error = {0};
+    int64_t began_ms = clock_boot_ms();
+    pawl_status status = run->module->publish(session, messages, count, results, &error);
+    bool good = status == PAWL_UNAVAILABLE;
+    for (size_t i = 0; i < count; i++)
+        good = good && results[i].fate == FATE_UNAVAILABLE;
+    ended(run, name, began_ms, good, &error);
+}
+
+static void frozen_reader(struct run *run, struct transport *session, uint64_t tag) {
+    struct transport_delivery deliveries[BULK];
+    size_t got = 0;
+    pawl_error error = {0};
+    int64_t began_ms = clock_boot_ms();
+    pawl_status status = run->module->acknowledge(session, &tag, 1, VERDICT_ACCEPT, &error);
+    ended(run, "an acknowledgement of a frozen broker ends", began_ms,
+          status == PAWL_OK || status == PAWL_UNAVAILABLE, &error);
+    began_ms = clock_boot_ms();
+    status = run->module->receive(session, run->arena, BULK, 100, deliveries, &got, &error);
+    ended(run, "a receive from a frozen broker ends", began_ms,
+          got == 0 && (status == PAWL_OK || status == PAWL_UNAVAILABLE), &error);
+}
+
+static void frozen(struct run *run) {
+    run->config.connect_ms = run->config.confirm_ms = FROZEN_MS;
+    struct transport *mute = open_or_fail(run, "a frozen broker");
+    struct transport *deaf = open_or_fail(run, "a frozen broker");
+    struct transport *reader = subscribe_or_fail(run, "a frozen broker");
+    struct transport_message message = make(run, 0, "s-1", "{\"n\":1}");
+    struct transport_delivery delivery = {0};
+    pawl_error error = {0};
+    if (mute == NULL || deaf == NULL || reader == NULL || !publish_one(run, &message, &error) ||
+        receive(run, reader, &delivery, 1, false, &error) != 1) {
+        verdict(run, false, "a message before the broker freezes", error.text);
+        return;
+    }
+    printf("# ready\n");
+    fflush(stdout);
+    (void)getchar();
+    frozen_publish(run, mute, 1, 8, "a frozen broker does not confirm");
+    frozen_publish(run, deaf, BULK, BULK_BYTES, "a frozen broker does not read what is sent");
+    frozen_reader(run, reader, delivery.tag);
+    struct transport *late = NULL;
+    int64_t began_ms = clock_boot_ms();
+    pawl_status status = run->module->open(&run->config, &late, &error);
+    ended(run, "a frozen broker does not greet", began_ms, status == PAWL_UNAVAILABLE, &error);
+    began_ms = clock_boot_ms();
+    run->module->close(mute);
+    run->module->close(deaf);
+    run->module->close(reader);
+    run->module->close(late);
+    ended(run, "the sessions of a frozen broker close", began_ms, true, &error);
+}
+
 static void refused_open(struct run *run, const char *name, const char *url, const char *ca,
                          pawl_status wanted) {
     struct transport_config config = run->config;
@@ -448,6 +525,8 @@ static void run_cases(struct run *run) {
         rounds(run);
     } else if (strcmp(word(run, "only"), "steady") == 0) {
         steady(run);
+    } else if (strcmp(word(run, "only"), "frozen") == 0) {
+        frozen(run);
     }
     if (word(run, "unroutable") != NULL) {
         struct transport_message bad = make(run, 1, "s-2", "{\"n\":1}");

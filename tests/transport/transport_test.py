@@ -17,13 +17,28 @@ import brokers
 import fake_kafka_door
 
 
+def assigned(words):
+    return [f"{key.replace('__', '.')}={value}" for key, value in words.items()]
+
+
 class Tap:
     def __init__(self):
         self.count, self.failed, self.skipped = 0, 0, 0
 
     def conformance(self, program, module, url, **words):
-        done = subprocess.run([program, module, url, *(f"{key.replace('__', '.')}={value}" for key, value in words.items())],
-                              capture_output=True, text=True, check=False, timeout=120)
+        self.take(module, subprocess.run([program, module, url, *assigned(words)], capture_output=True, text=True, check=False, timeout=120))
+
+    def frozen(self, program, module, broker, **words):
+        """The broker stops for good once the program has its sessions."""
+        command = [program, module, words.pop("url", broker.url), "only=frozen", *assigned(words)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+            first = process.stdout.readline()
+            if first.startswith("# ready"):
+                broker.freeze()
+            output, _ = process.communicate("\n", timeout=150)
+            self.take(module, subprocess.CompletedProcess(command, process.returncode, first + output, ""))
+
+    def take(self, module, done):
         for line in done.stdout.splitlines():
             if line.startswith(("ok ", "not ok ")):
                 self.count += 1
@@ -91,6 +106,7 @@ def redis(tap, program, _args):
         tap.conformance(program, "redis", broker.url, only="rounds", **where)
         tap.case(broker.cli("XPENDING", "gone", "pawl").split()[:1] == ["0"], "nothing stays open for the group",
                  broker.cli("XPENDING", "gone", "pawl"))
+        tap.frozen(program, "redis", broker, to="cold", **{"from": "cold"})
 
 
 def file(tap, program, _args):
@@ -143,6 +159,7 @@ def nats(tap, program, _args):
         tap.conformance(program, "nats", broker.url, only="rounds", to="orders.one", **{"from": "orders.one"})
         tap.case(len(made) == 1 and [row["created"] for row in consumers(broker)] == made, "a reader goes on with the group's consumer",
                  [made, consumers(broker)])
+        tap.frozen(program, "nats", broker, to="orders.cold", **{"from": "orders.cold"})
     secured = brokers.Nats(tls=True)
     with secured:
         tap.conformance(program, "nats", secured.url, only="open", ca=secured.path("ca.pem"),
@@ -194,6 +211,7 @@ def amqp(tap, program, _args):
                         unroutable="nobody.listens", large=2000000)
         tap.conformance(program, "amqp", broker.url, only="publish", to="pawl.test")
         npm_reads(tap, "amqp", f"127.0.0.1:{broker.port}", "pawl.test", "")
+        tap.frozen(program, "amqp", broker, to="cold", **{"from": "cold"})
 
 
 def amqp1(tap, program, _args):
@@ -206,6 +224,7 @@ def amqp1(tap, program, _args):
                         unroutable="/exchange/nobody.listens/x", large=2000000)
         tap.conformance(program, "amqp1", url, only="publish", to="/queue/pawl.test")
         npm_reads(tap, "amqp1", f"127.0.0.1:{broker.port}", "/queue/pawl.test", "cloudEvents_")
+        tap.frozen(program, "amqp1", broker, url=url, to="/queue/cold", **{"from": "/queue/cold"})
 
 
 def count_judged(tap, text):
@@ -284,6 +303,8 @@ def kafka(tap, program, args):
                         closed=f"kafka://127.0.0.1:{brokers.free_port()}", large=21000000)
         tap.conformance(program, "kafka", broker.url, only="publish", to="read")
         npm_reads(tap, "kafka", broker.bootstrap.split(",")[0], "read", "ce_")
+        broker.say("topic cold 1")
+        tap.frozen(program, "kafka", broker, to="cold", **{"from": "cold"})
     with fake_kafka_door.Door() as door:
         tap.conformance(program, "kafka", f"kafka://127.0.0.1:{door.port}", only="open", secret="wrong-secret",
                         denied=f"kafka://pawl:wrong-secret@127.0.0.1:{door.port}")

@@ -1,9 +1,13 @@
 /* AMQP 0-9-1: the connection, its channel, and the broker's reasons for closing them. */
 #include <amqp_ssl_socket.h>
 #include <amqp_tcp_socket.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "base/error.h"
 #include "base/str.h"
@@ -119,6 +123,11 @@ static pawl_status open_socket(struct transport *session, const struct transport
     if (code != AMQP_STATUS_OK)
         return error_set(err, PAWL_UNAVAILABLE, "amqp", "%s:%d cannot be reached: %s", address->host, port,
                          amqp_error_string2(code));
+    /* The library sends without a deadline; a broker that stops reading must not hold the caller. */
+    unsigned unread_ms = (unsigned)config->confirm_ms;
+    if (setsockopt(amqp_get_sockfd(session->connection), IPPROTO_TCP, TCP_USER_TIMEOUT, &unread_ms,
+                   sizeof(unread_ms)) != 0)
+        return error_errno(err, PAWL_UNAVAILABLE, "amqp", errno, "no deadline for sending");
     return PAWL_OK;
 }
 

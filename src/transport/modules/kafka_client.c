@@ -9,7 +9,7 @@
 
 #define OWN_OPTION "kafka."
 
-enum { PORT_DEFAULT = 9092 };
+enum { PORT_DEFAULT = 9092, ANSWER_MS_MIN = 2000 /* longer than a fetch that finds nothing */ };
 
 static void on_error(rd_kafka_t *kafka, int code, const char *reason, void *self) {
     struct transport *session = self;
@@ -127,8 +127,13 @@ static pawl_status make_producer(struct transport *session,
 }
 
 pawl_status kafka_consumer(struct transport *session, const char *group, rd_kafka_t **out, pawl_error *err) {
+    char answer_ms[16];
+    snprintf(answer_ms, sizeof(answer_ms), "%d",
+             session->confirm_ms > ANSWER_MS_MIN ? session->confirm_ms : ANSWER_MS_MIN);
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
     pawl_status status = set(conf, "group.id", group, err);
+    if (status == PAWL_OK)
+        status = set(conf, "socket.timeout.ms", answer_ms, err);
     if (status == PAWL_OK)
         return make_client(session, conf, RD_KAFKA_CONSUMER, out, err);
     rd_kafka_conf_destroy(conf);
@@ -140,8 +145,9 @@ void kafka_close(struct transport *session) {
         return;
     if (session->ends != NULL)
         rd_kafka_topic_partition_list_destroy(session->ends);
+    /* Closing the consumer would wait for the broker; a reader that is in no group need not say goodbye. */
     if (session->consumer != NULL)
-        rd_kafka_destroy(session->consumer);
+        rd_kafka_destroy_flags(session->consumer, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
     if (session->producer != NULL)
         rd_kafka_destroy(session->producer);
     arena_free(session->arena);

@@ -141,6 +141,19 @@ pawl_status kafka_receive(struct transport *session, struct arena *arena, size_t
     return PAWL_OK;
 }
 
+/* The library's own commit waits for as long as the broker is away. */
+static rd_kafka_resp_err_t commit(struct transport *session) {
+    rd_kafka_queue_t *answers = rd_kafka_queue_new(session->consumer);
+    rd_kafka_resp_err_t code = rd_kafka_commit_queue(session->consumer, session->ends, answers, NULL, NULL);
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        rd_kafka_event_t *answer = rd_kafka_queue_poll(answers, session->confirm_ms);
+        code = answer != NULL ? rd_kafka_event_error(answer) : RD_KAFKA_RESP_ERR__TIMED_OUT;
+        rd_kafka_event_destroy(answer);
+    }
+    rd_kafka_queue_destroy(answers);
+    return code;
+}
+
 pawl_status kafka_acknowledge(struct transport *session, const uint64_t *tags, size_t count,
                               enum transport_verdict verdict, pawl_error *err) {
     (void)tags;
@@ -148,7 +161,7 @@ pawl_status kafka_acknowledge(struct transport *session, const uint64_t *tags, s
         return PAWL_OK;
     if (verdict == VERDICT_RETURN)
         return error_set(err, PAWL_UNAVAILABLE, "kafka", "the reader begins again at the group's place");
-    rd_kafka_resp_err_t code = rd_kafka_commit(session->consumer, session->ends, 0);
+    rd_kafka_resp_err_t code = commit(session);
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
         return error_set(err, PAWL_UNAVAILABLE, "kafka", "cannot commit the place: %s",
                          rd_kafka_err2str(code));
