@@ -88,7 +88,7 @@ static bool scan_string(struct json_scan *scan) {
         }
         if (c < 0x20)
             return fail(scan, "a control character must be written as an escape");
-        size_t step = utf8_decode(scan->text.ptr + scan->at, scan->text.len - scan->at, &code);
+        size_t step = c < 0x80 ? 1 : utf8_decode(scan->text.ptr + scan->at, scan->text.len - scan->at, &code);
         if (step == 0)
             return fail(scan, "the text is not valid UTF-8");
         scan->at += step;
@@ -148,14 +148,15 @@ static bool scan_scalar(struct json_scan *scan, struct json_token *token) {
         enum tree_kind type;
     } words[] = {{"null", TREE_NULL}, {"true", TREE_TRUE}, {"false", TREE_FALSE}};
     pawl_str rest = str_skip(scan->text, scan->at);
+    int c = peek(scan, 0);
     for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
-        if (str_starts_with(rest, str_from(words[i].word))) {
+        if (c == words[i].word[0] && str_starts_with(rest, str_from(words[i].word))) {
             token->type = words[i].type;
             scan->at += strlen(words[i].word);
             return true;
         }
     }
-    bool string = peek(scan, 0) == '"';
+    bool string = c == '"';
     token->type = string ? TREE_STRING : TREE_NUMBER;
     return string ? scan_string(scan) : scan_number(scan);
 }

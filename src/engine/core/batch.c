@@ -13,7 +13,7 @@ int core_batch_claim_wanted(const struct engine_core *core) {
     if (core->stopping || claim_kinds(core) == 0 || core->now_ms >= core->instance_fence_ms ||
         core->now_ms < core->trouble_until_ms[CHANNEL_MESSAGES])
         return 0;
-    size_t waiting = core_waiting(core, CHANNEL_MESSAGES), most = 2 * (size_t)core->claim_size;
+    size_t waiting = core->waiting[CHANNEL_MESSAGES], most = 2 * (size_t)core->claim_size;
     size_t ahead = core_run_ahead(core, CHANNEL_MESSAGES), slots = (size_t)core->config.slots;
     if (ahead > most)
         ahead = most;
@@ -39,18 +39,10 @@ static int claim_wanted(const struct engine_core *core) {
     return core_side_open(core) ? 0 : core_batch_claim_wanted(core);
 }
 
-static bool renewals_due(struct engine_core *core) {
-    for (enum store_kind kind = 1; kind <= KIND_COUNT; kind++) {
-        if (core_lease_collect(core, kind, true) > 0)
-            return true;
-    }
-    return false;
-}
-
 bool core_batch_wanted(struct engine_core *core) {
     if (core->cycle != CYCLE_IDLE || core->now_ms < core->backoff_until_ms || core->deregistering)
         return false;
-    if (core->resend || core_report_due(core) || renewals_due(core))
+    if (core->resend || core_report_due(core) || core_lease_renew_due(core, CHANNEL_MESSAGES))
         return true;
     return (core->now_ms >= core->next_poll_ms || core->place.kind != 0) && claim_wanted(core) > 0;
 }
@@ -181,8 +173,9 @@ static bool build_brief(struct engine_core *core) {
     struct lane_name place = core->place;
     int wanted = claim_wanted(core);
     core->place.kind = 0;
-    if (place.kind == 0 || wanted == 0 || core->pending_count > 0 || renewals_due(core) ||
-        core->now_ms >= core->next_poll_ms || (claim_kinds(core) & KIND_BIT(place.kind)) == 0)
+    if (place.kind == 0 || wanted == 0 || core->pending_count > 0 ||
+        core_lease_renew_due(core, CHANNEL_MESSAGES) || core->now_ms >= core->next_poll_ms ||
+        (claim_kinds(core) & KIND_BIT(place.kind)) == 0)
         return false;
     core_batch_begin(core, &core->batch);
     core->batch.only = place;
@@ -204,7 +197,7 @@ static void build(struct engine_core *core) {
         fill_completions(core, kind);
         fill_failures(core, kind);
         fill_releases(core, kind);
-        core_lease_collect(core, kind, false);
+        core_lease_collect(core, kind);
         core->batch.renewals[kind] = core->renew_refs[kind];
     }
     core_batch_claim_fill(core, &core->batch, wanted);

@@ -281,9 +281,9 @@ struct engine_metrics engine_metrics(const struct engine_core *core) {
     metrics.running = core->busy[CHANNEL_MESSAGES];
     metrics.works = core->registered && !core->stopping && !core->exited && core->failures == 0 &&
                     core->metrics.not_ready_checks == 0;
-    metrics.waiting = (int64_t)core_waiting(core, CHANNEL_MESSAGES);
+    metrics.waiting = (int64_t)core->waiting[CHANNEL_MESSAGES];
     metrics.jobs.running = core->busy[CHANNEL_JOBS];
-    metrics.jobs.waiting = core_waiting(core, CHANNEL_JOBS);
+    metrics.jobs.waiting = core->waiting[CHANNEL_JOBS];
     metrics.jobs.pending = core->jobs.pending.count;
     metrics.jobs.idle = core_jobs_idle(core);
     for (int kind = 1; kind <= KIND_COUNT; kind++) {

@@ -81,6 +81,8 @@ static struct grant *grant_new(struct engine_core *core, enum engine_channel cha
     }
     grant->channel = channel;
     grant->alive = count;
+    grant->taken_ms = core->now_ms;
+    grant->fence_ms = grant->renew_at_ms = INT64_MAX;
     grant->prev = core->grants.prev;
     grant->next = &core->grants;
     grant->prev->next = grant;
@@ -110,8 +112,7 @@ static void queue_free_entry(struct engine_core *core, struct entry *entry) {
     else
         queue->free_tail->next = entry;
     queue->free_tail = entry;
-    queue->waiting++;
-    core->jobs.careful_waiting += entry->job != NULL && core_careful(entry);
+    core_queue_count(core, entry, 1);
 }
 
 static int find_handler(struct engine_core *core, struct entry *entry) {
@@ -153,7 +154,9 @@ static struct claim *claim_begin(struct engine_core *core, struct grant *grant, 
     claim->grant = grant;
     claim->entries = &grant->entries[grant->count];
     claim->fence_ms = grant->claimed_ms + left_ms - core_grace_ms(lease_ms);
-    claim->renew_at_ms = grant->claimed_ms + lease_ms / 3;
+    core_lease_renew_at(claim, grant->claimed_ms + lease_ms / 3);
+    if (claim->fence_ms < grant->fence_ms)
+        grant->fence_ms = claim->fence_ms;
     return claim;
 }
 

@@ -63,12 +63,14 @@ struct claim {
 struct grant {
     enum engine_channel channel;
     void *cookie;
-    int64_t claimed_ms; /* when the call was sent */
+    int64_t claimed_ms; /* when the call was sent: leases are counted from then */
+    int64_t taken_ms;   /* when its answer arrived */
     struct entry *entries;
     struct claim *claims;
     struct job_extra *jobs; /* by entry; NULL: messages */
     size_t count, claim_count, alive;
-    int pins; /* renewals on their way that point into it */
+    int64_t fence_ms, renew_at_ms; /* not after the first of its claims' */
+    int pins;                      /* renewals on their way that point into it */
     struct grant *next, *prev;
 };
 
@@ -96,7 +98,7 @@ struct stream_table {
 struct handler_queue {
     struct stream *stream_head, *stream_tail;
     struct entry *free_head, *free_tail;
-    size_t waiting; /* entries for it that are not in a slot */
+    size_t waiting; /* entries for it that are not in a slot; changed by core_queue_count */
     int slots;      /* in use */
     double item_us; /* moving average; 0 = not known yet */
     size_t granted; /* of the last grant of messages */
@@ -208,6 +210,7 @@ struct engine_core {
     int turn[CHANNEL_COUNT];                     /* the handler that is served next */
     int64_t used_ms[CHANNEL_COUNT];              /* of the slots, by weight */
     struct handler_queue *queues[CHANNEL_COUNT]; /* by handler; the last is of what no handler takes */
+    size_t waiting[CHANNEL_COUNT];               /* in all queues of the channel */
     struct stream_table streams;
     struct grant grants; /* ring, this is its anchor */
     size_t grant_count[CHANNEL_COUNT];
@@ -326,7 +329,7 @@ static inline bool core_careful(const struct entry *entry) {
 
 /* queue.c */
 struct handler_queue *core_queue(struct engine_core *core, const struct entry *entry);
-size_t core_waiting(const struct engine_core *core, enum engine_channel channel);
+void core_queue_count(struct engine_core *core, const struct entry *entry, int change);
 struct entry *core_queue_pop(struct engine_core *core, struct handler_queue *queue);
 struct stream *core_queue_pop_stream(struct handler_queue *queue);
 void core_queue_unhandled(struct engine_core *core);
@@ -373,13 +376,15 @@ int64_t core_report_due_ms(const struct engine_core *core);
 
 /* lease.c */
 int64_t core_lease_ms(const struct engine_core *core, enum engine_channel channel);
-size_t core_lease_collect_jobs(struct engine_core *core, bool dry);
+void core_lease_renew_at(struct claim *claim, int64_t at_ms);
+size_t core_lease_collect_jobs(struct engine_core *core);
 void core_lease_answers_jobs(struct engine_core *core, const struct renew_result *result);
 void core_lease_untold(struct engine_core *core);
 void core_lease_fence(struct engine_core *core);
-size_t core_lease_collect(struct engine_core *core, enum store_kind kind, bool dry);
+void core_lease_collect(struct engine_core *core, enum store_kind kind);
 void core_lease_answers(struct engine_core *core, const struct work_batch_result *result);
 void core_lease_unpin(struct engine_core *core);
+bool core_lease_renew_due(struct engine_core *core, enum engine_channel channel);
 int64_t core_lease_renew_due_ms(const struct engine_core *core, enum engine_channel channel);
 int64_t core_lease_fence_due_ms(const struct engine_core *core);
 void core_instance_lease(struct engine_core *core, int64_t sent_ms, int64_t left_ms);

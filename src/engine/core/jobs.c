@@ -50,7 +50,7 @@ static int claim_wanted(const struct engine_core *core) {
     int64_t ahead = (int64_t)core_run_ahead(core, CHANNEL_JOBS), wanted = room + ahead;
     if (wanted > core->config.batch)
         wanted = core->config.batch;
-    int64_t held = (int64_t)core_waiting(core, CHANNEL_JOBS) + core->busy[CHANNEL_JOBS];
+    int64_t held = (int64_t)core->waiting[CHANNEL_JOBS] + core->busy[CHANNEL_JOBS];
     bool enough = ahead > 0 ? held * 2 > wanted : held >= wanted;
     return enough ? 0 : (int)(wanted - held);
 }
@@ -164,7 +164,7 @@ static void send_finish(struct engine_core *core, int wanted) {
 
 static void send_renewals(struct engine_core *core) {
     struct job_channel *jobs = &core->jobs;
-    size_t count = core_lease_collect_jobs(core, false);
+    size_t count = core_lease_collect_jobs(core);
     jobs->renew =
         (struct jobs_renew){core->metrics.instance, jobs->renew_items, count, core->config.job_lease_ms};
     struct engine_action *action = call(core, JOBS_RENEW);
@@ -189,7 +189,7 @@ void core_jobs_decide(struct engine_core *core) {
     if (jobs->call != JOBS_QUIET || core->now_ms < jobs->backoff_until_ms)
         return;
     int wanted = core->now_ms >= jobs->next_claim_ms ? claim_wanted(core) : 0;
-    if (core_lease_collect_jobs(core, true) > 0)
+    if (core_lease_renew_due(core, CHANNEL_JOBS))
         send_renewals(core);
     else if (!core->stopping && core->now_ms >= jobs->next_schedules_ms)
         (void)call(core, JOBS_SCHEDULES);

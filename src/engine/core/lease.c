@@ -77,10 +77,17 @@ void core_lease_fence(struct engine_core *core) {
     size_t fenced = 0;
     struct grant *next = NULL;
     for (struct grant *grant = core->grants.next; grant != &core->grants; grant = next) {
+        next = grant->next;
+        if (grant->fence_ms > limit_ms)
+            continue;
         grant->pins++;
+        grant->fence_ms = INT64_MAX;
         for (size_t i = 0; i < grant->claim_count; i++) {
-            if (grant->claims[i].fence_ms <= limit_ms)
-                fenced += fence_claim(core, &grant->claims[i], limit_ms);
+            struct claim *claim = &grant->claims[i];
+            if (claim->fence_ms <= limit_ms)
+                fenced += fence_claim(core, claim, limit_ms);
+            if (claim->fence_ms < grant->fence_ms)
+                grant->fence_ms = claim->fence_ms;
         }
         next = grant->next;
         core_grant_unpin(core, grant);
@@ -89,27 +96,74 @@ void core_lease_fence(struct engine_core *core) {
         core_log(core, LOG_FENCED, (int64_t)fenced, all, 0);
 }
 
-/* What has had its time, or hangs, is not kept alive by its healthy siblings. */
-static bool renewable(const struct engine_core *core, const struct entry *entry) {
-    /* Renewing what is started with care, or a job, means that it begins. */
-    if (entry->state == ENTRY_WAITING)
+/* Whether the lease is worth renewing. What has had its time, or hangs, is not kept alive by its healthy
+ * siblings. */
+static bool kept(const struct engine_core *core, const struct entry *entry) {
+    if (entry->dropped || entry->fence_ms <= core->now_ms)
+        return false;
+    if (entry->state ==
+        ENTRY_WAITING) /* renewing a job, or what is started with care, means that it begins */
         return entry->job == NULL && !core_careful(entry);
-    return entry->state != ENTRY_RUNNING || core->now_ms < entry->keep_until_ms;
+    if (entry->state == ENTRY_RUNNING)
+        return core->now_ms < entry->keep_until_ms;
+    return entry->state == ENTRY_BEGINNING || entry->state == ENTRY_TELLING;
 }
 
 struct renew_plan {
-    size_t unfinished, renewable;
+    size_t unfinished, kept;
 };
 
 static struct renew_plan plan(const struct engine_core *core, const struct claim *claim) {
     struct renew_plan plan = {0, 0};
     for (size_t i = 0; i < claim->count; i++) {
-        if (!unfinished(&claim->entries[i]))
-            continue;
-        plan.unfinished++;
-        plan.renewable += renewable(core, &claim->entries[i]);
+        plan.unfinished += unfinished(&claim->entries[i]);
+        plan.kept += kept(core, &claim->entries[i]);
     }
     return plan;
+}
+
+void core_lease_renew_at(struct claim *claim, int64_t at_ms) {
+    claim->renew_at_ms = at_ms;
+    if (at_ms < claim->grant->renew_at_ms)
+        claim->grant->renew_at_ms = at_ms;
+}
+
+/* Whether the grant has a claim to renew; if not, it is known from when on it may have one. */
+static bool grant_due(const struct engine_core *core, struct grant *grant) {
+    int64_t next_ms = INT64_MAX;
+    for (size_t i = 0; i < grant->claim_count; i++) {
+        struct claim *claim = &grant->claims[i];
+        if (claim->renewing)
+            continue;
+        if (claim->renew_at_ms <= core->now_ms) {
+            struct renew_plan counts = plan(core, claim);
+            if (counts.kept > 0)
+                return true;
+            claim->renew_at_ms =
+                counts.unfinished > 0 ? core->now_ms + core_lease_ms(core, grant->channel) / 3 : INT64_MAX;
+        }
+        if (claim->renew_at_ms < next_ms)
+            next_ms = claim->renew_at_ms;
+    }
+    grant->renew_at_ms = next_ms;
+    return false;
+}
+
+bool core_lease_renew_due(struct engine_core *core, enum engine_channel channel) {
+    for (struct grant *grant = core->grants.next; grant != &core->grants; grant = grant->next) {
+        if (grant->channel == channel && grant->renew_at_ms <= core->now_ms && grant_due(core, grant))
+            return true;
+    }
+    return false;
+}
+
+int64_t core_lease_renew_due_ms(const struct engine_core *core, enum engine_channel channel) {
+    int64_t due_ms = INT64_MAX;
+    for (const struct grant *grant = core->grants.next; grant != &core->grants; grant = grant->next) {
+        if (grant->channel == channel && grant->renew_at_ms < due_ms)
+            due_ms = grant->renew_at_ms;
+    }
+    return due_ms;
 }
 
 static void add_renewal(struct engine_core *core, enum store_kind kind, struct claim *claim,
@@ -129,39 +183,31 @@ static void add_renewal(struct engine_core *core, enum store_kind kind, struct c
     claim->grant->pins++;
 }
 
-static void collect_claim(struct engine_core *core, enum store_kind kind, struct claim *claim,
-                          struct renew_plan counts) {
-    if (counts.renewable == counts.unfinished && !claim->split) {
-        add_renewal(core, kind, claim, NULL);
+static void collect_claim(struct engine_core *core, enum store_kind kind, struct claim *claim) {
+    struct renew_plan counts = plan(core, claim);
+    if (counts.kept == counts.unfinished && !claim->split) {
+        if (counts.kept > 0)
+            add_renewal(core, kind, claim, NULL);
         return;
     }
     for (size_t i = 0; i < claim->count; i++) {
-        struct entry *entry = &claim->entries[i];
-        if (unfinished(entry) && renewable(core, entry))
-            add_renewal(core, kind, claim, entry);
+        if (kept(core, &claim->entries[i]))
+            add_renewal(core, kind, claim, &claim->entries[i]);
     }
 }
 
-/* Adds what is due to the batch (dry: only counts). */
-size_t core_lease_collect(struct engine_core *core, enum store_kind kind, bool dry) {
-    size_t due = 0;
+/* Adds what is due to the batch. */
+void core_lease_collect(struct engine_core *core, enum store_kind kind) {
     for (struct grant *grant = core->grants.next; grant != &core->grants; grant = grant->next) {
-        for (size_t i = 0; grant->channel == CHANNEL_MESSAGES && i < grant->claim_count; i++) {
+        if (grant->channel != CHANNEL_MESSAGES || grant->renew_at_ms > core->now_ms)
+            continue;
+        for (size_t i = 0; i < grant->claim_count; i++) {
             struct claim *claim = &grant->claims[i];
-            if (claim->renewing || claim->renew_at_ms > core->now_ms || claim->entries[0].item->kind != kind)
-                continue;
-            struct renew_plan counts = plan(core, claim);
-            if (counts.renewable == 0) {
-                claim->renew_at_ms = counts.unfinished > 0 ? core->now_ms + core->config.lease_ms / 3
-                                                           : INT64_MAX;
-                continue;
-            }
-            due++;
-            if (!dry)
-                collect_claim(core, kind, claim, counts);
+            if (!claim->renewing && claim->renew_at_ms <= core->now_ms &&
+                claim->entries[0].item->kind == kind)
+                collect_claim(core, kind, claim);
         }
     }
-    return due;
 }
 
 /* How often what is kept is renewed. */
@@ -178,7 +224,7 @@ static void renewed(struct engine_core *core, const struct renewal *renewal, enu
     int64_t lease_ms = core_lease_ms(core, channel);
     int64_t fence_ms = sent_ms + lease_ms - core_grace_ms(lease_ms);
     claim->renewing = false;
-    claim->renew_at_ms = sent_ms + renew_every_ms(core, channel);
+    core_lease_renew_at(claim, sent_ms + renew_every_ms(core, channel));
     struct entry *first = renewal->entry != NULL ? renewal->entry : claim->entries;
     size_t count = renewal->entry != NULL ? 1 : claim->count;
     if (answer == ANSWER_APPLIED) {
@@ -222,41 +268,35 @@ void core_lease_unpin(struct engine_core *core) {
     }
 }
 
-/* Whether a job is kept: it begins, runs, or has something to say before its end is reported. */
-static bool job_kept(const struct engine_core *core, const struct entry *entry) {
-    return !entry->dropped && entry->fence_ms > core->now_ms && entry->state >= ENTRY_BEGINNING &&
-           entry->state <= ENTRY_TELLING && renewable(core, entry);
+static bool collect_job(struct engine_core *core, struct entry *entry, size_t count) {
+    struct job_channel *jobs = &core->jobs;
+    struct job_extra *state = entry->extra;
+    if (!core_grow(core, (void **)&jobs->renew_items, &jobs->renew_capacity, count + 1,
+                   sizeof(*jobs->renew_items)) ||
+        !core_grow(core, (void **)&jobs->renewals, &jobs->renewals_capacity, count + 1,
+                   sizeof(*jobs->renewals)))
+        return false;
+    /* The text goes with the call: the next one may come in meanwhile. */
+    jobs->renewals[count] = (struct renewal){entry->claim, entry, state->progress, state->progress_len};
+    jobs->renew_items[count] =
+        (struct renew_item){{entry->job->token, entry->job->id}, {state->progress, state->progress_len}};
+    state->progress = NULL;
+    entry->claim->renewing = true;
+    entry->claim->grant->pins++;
+    return true;
 }
 
-/* The jobs whose renewal is due, and those that are due soon, into core->jobs.renew; returns how many (dry:
- * whether one is due). */
-size_t core_lease_collect_jobs(struct engine_core *core, bool dry) {
-    struct job_channel *jobs = &core->jobs;
+/* The jobs whose renewal is due, and those that are due soon, into core->jobs.renew; returns how many. */
+size_t core_lease_collect_jobs(struct engine_core *core) {
     int64_t soon_ms = core->now_ms + ENGINE_LISTEN_MS / 4;
     size_t count = 0;
     for (struct grant *grant = core->grants.next; grant != &core->grants; grant = grant->next) {
-        for (size_t i = 0; grant->channel == CHANNEL_JOBS && i < grant->count && count < PAWL_BATCH_MAX;
-             i++) {
+        if (grant->channel != CHANNEL_JOBS || grant->renew_at_ms > soon_ms)
+            continue;
+        for (size_t i = 0; i < grant->count && count < PAWL_BATCH_MAX; i++) {
             struct entry *entry = &grant->entries[i];
-            int64_t renew_at_ms = entry->claim->renew_at_ms;
-            if (renew_at_ms > (dry ? core->now_ms : soon_ms) || !job_kept(core, entry))
-                continue;
-            if (dry)
-                return 1;
-            if (!core_grow(core, (void **)&jobs->renew_items, &jobs->renew_capacity, count + 1,
-                           sizeof(*jobs->renew_items)) ||
-                !core_grow(core, (void **)&jobs->renewals, &jobs->renewals_capacity, count + 1,
-                           sizeof(*jobs->renewals)))
-                return 0;
-            /* The text goes with the call: the next one may come in meanwhile. */
-            struct job_extra *state = entry->extra;
-            jobs->renewals[count] =
-                (struct renewal){entry->claim, entry, state->progress, state->progress_len};
-            jobs->renew_items[count++] = (struct renew_item){{entry->job->token, entry->job->id},
-                                                             {state->progress, state->progress_len}};
-            state->progress = NULL;
-            entry->claim->renewing = true;
-            grant->pins++;
+            if (entry->claim->renew_at_ms <= soon_ms && kept(core, entry))
+                count += collect_job(core, entry, count);
         }
     }
     return count;
@@ -297,6 +337,7 @@ void core_lease_answers_jobs(struct engine_core *core, const struct renew_result
         struct renewal *renewal = &jobs->renewals[i];
         struct grant *grant = renewal->claim->grant;
         renewal->claim->renewing = false;
+        core_lease_renew_at(renewal->claim, renewal->claim->renew_at_ms);
         if (result == NULL)
             untell(renewal);
         else if (renewal->entry->state != ENTRY_GONE)
@@ -323,28 +364,12 @@ void core_lease_untold(struct engine_core *core) {
     }
 }
 
-/* When the next renewal of a channel is due. A job that waits is not renewed, nor one that is over. */
-int64_t core_lease_renew_due_ms(const struct engine_core *core, enum engine_channel channel) {
-    int64_t due_ms = INT64_MAX;
-    for (const struct grant *grant = core->grants.next; grant != &core->grants; grant = grant->next) {
-        for (size_t i = 0; grant->channel == channel && i < grant->claim_count; i++) {
-            const struct claim *claim = &grant->claims[i];
-            bool counts = channel == CHANNEL_MESSAGES || job_kept(core, claim->entries);
-            if (!claim->renewing && claim->renew_at_ms < due_ms && counts)
-                due_ms = claim->renew_at_ms;
-        }
-    }
-    return due_ms;
-}
-
 int64_t core_lease_fence_due_ms(const struct engine_core *core) {
     bool in_hand = core->registered && core->grants.next != &core->grants;
     int64_t due_ms = in_hand && core->instance_fence_ms > core->now_ms ? core->instance_fence_ms : INT64_MAX;
     for (const struct grant *grant = core->grants.next; grant != &core->grants; grant = grant->next) {
-        for (size_t i = 0; i < grant->claim_count; i++) {
-            if (grant->claims[i].fence_ms < due_ms)
-                due_ms = grant->claims[i].fence_ms;
-        }
+        if (grant->fence_ms < due_ms)
+            due_ms = grant->fence_ms;
     }
     return due_ms;
 }

@@ -6,11 +6,12 @@ struct handler_queue *core_queue(struct engine_core *core, const struct entry *e
     return &core->queues[core_channel(entry)][entry->handler];
 }
 
-size_t core_waiting(const struct engine_core *core, enum engine_channel channel) {
-    size_t waiting = 0;
-    for (size_t i = 0; i <= core->config.handler_count; i++)
-        waiting += core->queues[channel][i].waiting;
-    return waiting;
+/* An entry begins to wait (1), or no longer waits (-1). */
+void core_queue_count(struct engine_core *core, const struct entry *entry, int change) {
+    core_queue(core, entry)->waiting += (size_t)change;
+    core->waiting[core_channel(entry)] += (size_t)change;
+    if (entry->job != NULL && core_careful(entry))
+        core->jobs.careful_waiting += (size_t)change;
 }
 
 /* The first item without an order leaves the queue. */
@@ -20,8 +21,7 @@ struct entry *core_queue_pop(struct engine_core *core, struct handler_queue *que
     if (queue->free_head == NULL)
         queue->free_tail = NULL;
     entry->next = NULL;
-    queue->waiting--;
-    core->jobs.careful_waiting -= entry->job != NULL && core_careful(entry);
+    core_queue_count(core, entry, -1);
     return entry;
 }
 
@@ -69,7 +69,7 @@ void core_queue_unhandled(struct engine_core *core) {
         struct stream *stream = core_queue_pop_stream(queue);
         if (stream->head != NULL && stream->head->handler == nobody && stream->head->asked) {
             struct entry *entry = core_stream_pop(stream);
-            queue->waiting--;
+            core_queue_count(core, entry, -1);
             stream->awaiting = true;
             core_report_failed(core, entry, &core_asked_outcome);
         } else if (stream->head != NULL && stream->head->handler == nobody) {
@@ -93,7 +93,7 @@ static void give_back(struct engine_core *core, struct entry *entry) {
 }
 
 static int64_t begins_by_ms(const struct entry *entry) {
-    return entry->claim->grant->claimed_ms + ENGINE_WAIT_MS;
+    return entry->claim->grant->taken_ms + ENGINE_WAIT_MS;
 }
 
 /* What is started with care never waits in our hands. */
@@ -105,8 +105,7 @@ static void give_back_careful(struct engine_core *core, struct handler_queue *qu
         rest = entry->next;
         entry->next = NULL;
         if (core_careful(entry)) {
-            queue->waiting--;
-            core->jobs.careful_waiting--;
+            core_queue_count(core, entry, -1);
             give_back(core, entry);
             continue;
         }

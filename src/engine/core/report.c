@@ -319,7 +319,7 @@ void core_report_forget(struct engine_core *core) {
 }
 
 static bool nothing_to_wait_for(const struct engine_core *core) {
-    return core->busy[CHANNEL_MESSAGES] == 0 && core_waiting(core, CHANNEL_MESSAGES) == 0;
+    return core->busy[CHANNEL_MESSAGES] == 0 && core->waiting[CHANNEL_MESSAGES] == 0;
 }
 
 /* Whether the results that wait should go out before the next poll is due. */

@@ -95,11 +95,10 @@ static void slot_add(struct engine_core *core, struct slot *slot, struct entry *
 
 static void slot_add_stream(struct engine_core *core, struct slot *slot, struct stream *stream, size_t size,
                             int group) {
-    int handler = slot->handler;
     for (struct entry *entry = stream->head; entry != NULL && slot->count < size; entry = entry->next) {
-        if (entry->handler != handler)
+        if (entry->handler != slot->handler)
             break;
-        core->queues[CHANNEL_MESSAGES][handler].waiting--;
+        core_queue_count(core, entry, -1);
         slot_add(core, slot, entry, group);
         stream->running++;
     }
@@ -121,7 +120,7 @@ static bool slot_add_careful(struct engine_core *core, struct slot *slot, struct
         return false;
     slot->beginning = true;
     core_entry_state(slot->entries[0], ENTRY_BEGINNING);
-    slot->entries[0]->claim->renew_at_ms = core->now_ms;
+    core_lease_renew_at(slot->entries[0]->claim, core->now_ms);
     return true;
 }
 
@@ -171,7 +170,7 @@ void core_slot_run(struct engine_core *core, int index) {
         core_entry_state(entry, ENTRY_RUNNING);
         entry->keep_until_ms = core_keep_until_ms(core, slot);
         if (entry->job != NULL && entry->claim->renew_at_ms > core->now_ms + ENGINE_LISTEN_MS)
-            entry->claim->renew_at_ms = core->now_ms + ENGINE_LISTEN_MS;
+            core_lease_renew_at(entry->claim, core->now_ms + ENGINE_LISTEN_MS);
         if (entry->fence_ms < fence_ms)
             fence_ms = entry->fence_ms;
     }

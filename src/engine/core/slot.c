@@ -164,7 +164,7 @@ static void measure(struct engine_core *core, const struct slot *slot, const str
 static void not_run(struct engine_core *core, struct entry *entry) {
     struct handler_queue *queue = core_queue(core, entry);
     core_entry_state(entry, ENTRY_WAITING);
-    queue->waiting++;
+    core_queue_count(core, entry, 1);
     if (entry->stream != NULL)
         return;
     entry->next = queue->free_head;
@@ -250,7 +250,7 @@ static void job_ended(struct engine_core *core, struct entry *entry, const struc
         job->result.end = JOB_END_NOT_RUN;
     if (job->progress != NULL && result->end != JOB_END_DONE) {
         core_entry_state(entry, ENTRY_TELLING);
-        entry->claim->renew_at_ms = core->now_ms;
+        core_lease_renew_at(entry->claim, core->now_ms);
         core->jobs.telling++;
         return;
     }
@@ -280,8 +280,12 @@ void core_slot_finished(struct engine_core *core, const struct engine_event *eve
  * before a failure of it is reported. */
 void core_slot_progress(struct engine_core *core, const struct engine_event *event) {
     struct slot *slot = &core->slots[event->slot];
-    for (size_t i = 0; i < slot->count; i++)
-        slot->entries[i]->keep_until_ms = core_keep_until_ms(core, slot);
+    for (size_t i = 0; i < slot->count; i++) {
+        struct entry *entry = slot->entries[i];
+        if (entry->keep_until_ms <= core->now_ms) /* it was given up: the store must hear of it at once */
+            core_lease_renew_at(entry->claim, core->now_ms);
+        entry->keep_until_ms = core_keep_until_ms(core, slot);
+    }
     if (event->text == NULL)
         return;
     struct job_extra *job = slot->entries[event->at]->extra;

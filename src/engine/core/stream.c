@@ -99,7 +99,7 @@ void core_stream_append(struct engine_core *core, struct stream *stream, struct 
     else
         stream->tail->next = entry;
     stream->tail = entry;
-    core->queues[CHANNEL_MESSAGES][entry->handler].waiting++;
+    core_queue_count(core, entry, 1);
 }
 
 /* The first entry leaves its stream; the code that put it into a slot has counted it as running. */
@@ -142,7 +142,7 @@ void core_stream_drop_waiting(struct engine_core *core, struct stream *stream, i
     while (entry != NULL && entry->claim->token <= token) {
         struct entry *next = entry->next;
         entry->claim->split = true;
-        core->queues[CHANNEL_MESSAGES][entry->handler].waiting--;
+        core_queue_count(core, entry, -1);
         core_entry_free(core, entry);
         entry = next;
     }
@@ -161,7 +161,7 @@ void core_stream_release_waiting(struct engine_core *core, struct stream *stream
     if (stream->head == NULL)
         return;
     struct entry *entry = core_stream_pop(stream);
-    core->queues[CHANNEL_MESSAGES][entry->handler].waiting--;
+    core_queue_count(core, entry, -1);
     core_report_release(core, entry, delay_ms);
     core_stream_drop_waiting(core, stream, entry->claim->token);
 }

@@ -352,12 +352,12 @@ void job_bundle_run(struct bundle *bundle) {
         struct job_result_in *result = &bundle->results[i];
         bundle->at = i;
         *result = (struct job_result_in){.end = JOB_END_NOT_RUN, .delay_ms = -1};
+        int64_t start_us = clock_boot_us();
         /* A worker that was stopped for a while may come back to life right here: the lease is asked each
          * time. */
         if (atomic_load_explicit(&bundle->handle.cancel, memory_order_relaxed) ||
-            clock_boot_ms() >= bundle->fence_ms)
+            start_us / 1000 >= bundle->fence_ms)
             continue;
-        int64_t start_us = clock_boot_us();
         bundle->handle.began_us = start_us;
         struct observed_job work;
         bool page = bundle->handler == NULL && str_absent(bundle->jobs[i]->task) &&

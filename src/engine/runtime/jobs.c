@@ -79,24 +79,20 @@ void runtime_jobs_bundle(struct runtime *runtime, struct bundle *bundle, const s
 
 /* What the jobs of a slot have told since the last time. */
 void runtime_jobs_progress(struct runtime *runtime, struct bundle *bundle) {
-    struct engine_event events[ENGINE_BUNDLE_CALLS];
-    size_t count = 0;
     pthread_mutex_lock(&runtime->pool->lock);
     bool progressed = bundle->progressed;
     bundle->progressed = false;
-    for (size_t i = 0; progressed && i < bundle->count; i++) {
-        if (i > 0 && bundle->progress[i].text == NULL)
-            continue;
-        events[count++] = (struct engine_event){.type = EVENT_PROGRESS,
-                                                .slot = bundle->slot,
-                                                .at = i,
-                                                .text = bundle->progress[i].text,
-                                                .text_len = bundle->progress[i].len};
-        bundle->progress[i].text = NULL;
-    }
     pthread_mutex_unlock(&runtime->pool->lock);
-    for (size_t i = 0; i < count; i++)
-        runtime_step(runtime, events[i]);
+    for (size_t i = 0; progressed && i < bundle->count; i++) {
+        struct engine_event event = {.type = EVENT_PROGRESS, .slot = bundle->slot, .at = i};
+        pthread_mutex_lock(&runtime->pool->lock);
+        event.text = bundle->progress[i].text;
+        event.text_len = bundle->progress[i].len;
+        bundle->progress[i].text = NULL;
+        pthread_mutex_unlock(&runtime->pool->lock);
+        if (i == 0 || event.text != NULL) /* without a text, too: it gets on */
+            runtime_step(runtime, event);
+    }
 }
 
 void runtime_jobs_fired(struct runtime *runtime, const struct call *call) {
