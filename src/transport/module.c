@@ -19,7 +19,7 @@ const struct transport_known transport_known_rows[] = {
     {"file", "file", "lines of JSON at the end of a file", NULL},
     {"kafka", "kafka kafka+tls", "Apache Kafka, with the idempotent producer", "librdkafka1"},
     {"loopback", "loopback", "the inbox of another schema of this database, or of another database", NULL},
-    {"nats", "nats nats+tls", "NATS JetStream", "libnats3.4"},
+    {"nats", "nats nats+tls", "NATS JetStream", NULL},
     {"redis", "redis rediss", "Redis Streams", "libhiredis0.14"},
 };
 const size_t transport_known_count = sizeof(transport_known_rows) / sizeof(*transport_known_rows);

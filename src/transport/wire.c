@@ -129,8 +129,8 @@ static bool tls_again(struct wire *wire, int result, int64_t until_ms, bool *tim
     return !*timeout;
 }
 
-static pawl_status tls_start(struct wire *wire, const struct transport_config *config,
-                             const struct address *address, int64_t until_ms, pawl_error *err) {
+pawl_status wire_secure(struct wire *wire, const struct transport_config *config,
+                        const struct address *address, int64_t until_ms, pawl_error *err) {
     pawl_status status = tls_context(wire, config, err);
     if (status != PAWL_OK)
         return status;
@@ -168,7 +168,7 @@ pawl_status wire_open(const struct transport_config *config, const struct addres
     int64_t until_ms = clock_boot_ms() + config->connect_ms;
     pawl_status status = connect_host(address, until_ms, &wire->fd, err);
     if (status == PAWL_OK && address->tls)
-        status = tls_start(wire, config, address, until_ms, err);
+        status = wire_secure(wire, config, address, until_ms, err);
     if (status != PAWL_OK) {
         wire_close(wire);
         return status;

@@ -9,6 +9,9 @@ struct wire;
 /* PAWL_UNAVAILABLE: cannot be reached; PAWL_INVALID: the TLS handshake failed for good. */
 PAWL_MUSTCHECK pawl_status wire_open(const struct transport_config *config, const struct address *address,
                                      struct wire **wire, pawl_error *err);
+/* Begins TLS on a connection that was opened without: some brokers speak first. */
+PAWL_MUSTCHECK pawl_status wire_secure(struct wire *wire, const struct transport_config *config,
+                                       const struct address *address, int64_t until_ms, pawl_error *err);
 void wire_close(struct wire *wire); /* takes NULL */
 
 /* Writes all of it before the deadline (boot time). */

@@ -1,31 +1,73 @@
-/* What the parts of the NATS module share: a session with its connection. */
+/* What the parts of the NATS module share: a connection that speaks the protocol's lines, and its reader. */
 #ifndef TRANSPORT_MODULES_NATS_H
 #define TRANSPORT_MODULES_NATS_H
 
-#include <nats/nats.h>
-
+#include "base/buf.h"
+#include "base/json/tree.h"
 #include "transport/transport.h"
 
-enum { NATS_SUBJECT_BYTES = 256 };
+enum { NATS_INBOX_BYTES = 64, NATS_SUBJECT_BYTES = NATS_INBOX_BYTES + 48, NATS_NO_RESPONDERS = 503 };
 
 struct transport {
-    natsConnection *connection;
-    jsCtx *js;
-    natsSubscription *acks; /* answers of the streams to what was published */
-    char inbox[NATS_SUBJECT_BYTES];
-    uint64_t call; /* answers to an earlier call are not ours */
+    struct wire *wire;
     int confirm_ms;
-    struct arena *arena; /* of names */
+    int64_t payload_bytes_max;
+    struct buf out;
+    char *in; /* in_at to in_len: what was received and not taken yet */
+    size_t in_size, in_at, in_len;
+    struct buf kept; /* messages that came while another answer was awaited; taken first */
+    size_t kept_at;
+    char inbox[NATS_INBOX_BYTES]; /* answers come below it */
+    uint64_t call;                /* answers to an earlier call are not ours */
+    struct buf headers;           /* of the message that is being written */
+    struct arena *arena;          /* of names */
+    struct arena *answer;         /* of the last answer of the API */
+    /* reading */
     pawl_str from;
     const char *group, *group_too; /* the two names of the group's consumer, used alternately */
-    const char *stream;
-    uint64_t next; /* the consumer's number of the next expected message */
-    natsSubscription *pull;
-    natsMsg *last; /* of the last receive; acknowledging it acknowledges all */
+    const char *stream, *consumer;
+    uint64_t next;  /* the consumer's number of the next expected message */
+    uint64_t pulls; /* requests for messages so far */
+    uint64_t sid;   /* the subscription to which messages come; those of an earlier one are not ours */
+    size_t wanted;  /* how many of the last pull may still come */
+    int64_t wanted_till_ms; /* boot time */
+    uint64_t pending;       /* what the stream had for us after the last message: it follows at once */
+    struct buf last;        /* where to acknowledge what the last receive returned; empty: nothing to do */
 };
 
-/* The library's code as a status: PAWL_INVALID if it is about our credentials, otherwise PAWL_UNAVAILABLE. */
-pawl_status nats_failed(natsStatus code, const char *what, pawl_error *err);
+/* A message from the server; its texts are good until the next frame is taken. */
+struct nats_frame {
+    uint64_t sid;
+    pawl_str subject, reply;
+    pawl_str headers; /* lines of "name: value" */
+    pawl_str data;
+    int64_t status; /* of a message that has nothing but a status; 0 = none */
+};
+
+PAWL_MUSTCHECK pawl_status nats_session_open(const struct transport_config *config, struct transport **out,
+                                             pawl_error *err);
+void nats_session_close(struct transport *session); /* takes NULL */
+
+/* The next message; PAWL_BUSY: none came in time. */
+PAWL_MUSTCHECK pawl_status nats_next(struct transport *session, int64_t until_ms, struct nats_frame *frame,
+                                     pawl_error *err);
+
+/* Appends a message to what is sent by the next flush. Its headers, if any, are in session->headers. */
+void nats_put(struct transport *session, pawl_str subject, const char *reply, pawl_str data);
+PAWL_MUSTCHECK pawl_status nats_flush(struct transport *session, int64_t until_ms, pawl_error *err);
+
+/* Where the answer to a part of this call goes, and of which part a message is the answer. */
+void nats_answer_subject(const struct transport *session, size_t number,
+                         char subject[static NATS_SUBJECT_BYTES]);
+bool nats_is_answer(const struct transport *session, const struct nats_frame *frame, size_t *number);
+
+/* Asks and waits for the answer. PAWL_UNAVAILABLE: nobody answers. */
+PAWL_MUSTCHECK pawl_status nats_ask(struct transport *session, pawl_str subject, pawl_str question,
+                                    struct nats_frame *answer, pawl_error *err);
+
+/* Asks JetStream's API; the answer is good until the next call. PAWL_NOT_FOUND: so it says. */
+PAWL_MUSTCHECK pawl_status nats_api(struct transport *session, const char *subject, pawl_str question,
+                                    const struct tree **answer, pawl_error *err);
 
 pawl_status nats_session_subscribe(struct transport *session, const struct transport_subscription *in,
                                    pawl_error *err);

@@ -3,10 +3,12 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/json/json.h"
 #include "base/str.h"
+#include "base/time/clock.h"
 #include "transport/modules/nats.h"
 
-enum { ACK_WAIT_SECONDS = 60 };
+enum { ACK_WAIT_SECONDS = 60, PULL_MS_MIN = 10, MESSAGES_SID = 2 };
 
 /* The state of one of our consumers: what the group has acknowledged, and whether it can simply continue. */
 struct place {
@@ -16,113 +18,158 @@ struct place {
     uint64_t next;  /* the consumer's own number of what it delivers next */
 };
 
-static natsStatus look(struct transport *session, const char *name, struct place *place) {
-    jsConsumerInfo *info = NULL;
-    jsErrCode js_code = 0;
+static uint64_t number_in(const struct tree *object, const char *name) {
+    const struct tree *found = tree_get_cstr(object, name);
+    int64_t number = 0;
+    return found != NULL && tree_to_i64(found, &number) && number > 0 ? (uint64_t)number : 0;
+}
+
+static bool text_is(const struct tree *object, const char *name, pawl_str wanted) {
+    const struct tree *found = tree_get_cstr(object, name);
+    return found != NULL && str_equal(found->text, wanted);
+}
+
+/* An operation of the API on a consumer. */
+static pawl_status consumer_call(struct transport *session, const char *operation, const char *name,
+                                 pawl_str question, const struct tree **answer, pawl_error *err) {
+    char subject[1024];
+    snprintf(subject, sizeof(subject), "CONSUMER.%s.%s.%s", operation, session->stream, name);
+    return nats_api(session, subject, question, answer, err);
+}
+
+static pawl_status look(struct transport *session, const char *name, struct place *place, pawl_error *err) {
+    const struct tree *info = NULL;
     *place = (struct place){.next = 1};
-    natsStatus code = js_GetConsumerInfo(&info, session->js, session->stream, name, NULL, &js_code);
-    if (code == NATS_NOT_FOUND)
-        return NATS_OK;
-    if (code != NATS_OK)
-        return code;
-    const jsConsumerConfig *config = info->Config;
+    pawl_status status = consumer_call(session, "INFO", name, STR(""), &info, err);
+    if (status != PAWL_OK)
+        return status == PAWL_NOT_FOUND ? PAWL_OK : status;
+    const struct tree *config = tree_get_cstr(info, "config");
     /* Before its first acknowledgement, a reader that started in the middle reports 0. */
-    uint64_t began = config->OptStartSeq > 0 ? config->OptStartSeq - 1 : 0;
+    uint64_t start = number_in(config, "opt_start_seq"), began = start > 0 ? start - 1 : 0;
+    uint64_t acknowledged = number_in(tree_get_cstr(info, "ack_floor"), "stream_seq");
     place->there = true;
-    place->ready = info->NumAckPending == 0 && config->AckPolicy == js_AckAll &&
-                   config->FilterSubject != NULL && strcmp(config->FilterSubject, session->from.ptr) == 0;
-    place->floor = began > info->AckFloor.Stream ? began : info->AckFloor.Stream;
-    place->next = info->Delivered.Consumer + 1;
-    jsConsumerInfo_Destroy(info);
-    return NATS_OK;
+    place->ready = number_in(info, "num_ack_pending") == 0 && text_is(config, "ack_policy", STR("all")) &&
+                   text_is(config, "filter_subject", session->from);
+    place->floor = began > acknowledged ? began : acknowledged;
+    place->next = number_in(tree_get_cstr(info, "delivered"), "consumer_seq") + 1;
+    return PAWL_OK;
 }
 
-static natsStatus consumer_make(struct transport *session, const char *name, uint64_t floor) {
-    jsConsumerConfig consumer;
-    jsErrCode js_code = 0;
-    jsConsumerConfig_Init(&consumer);
-    consumer.Durable = name;
-    consumer.FilterSubject = session->from.ptr;
-    consumer.DeliverPolicy = floor > 0 ? js_DeliverByStartSequence : js_DeliverAll;
-    consumer.OptStartSeq = floor > 0 ? floor + 1 : 0;
-    consumer.AckPolicy = js_AckAll;
-    consumer.AckWait = (int64_t)ACK_WAIT_SECONDS * 1000000000;
-    consumer.MaxAckPending = 2 * TRANSPORT_RECEIVE_MAX;
-    return js_AddConsumer(NULL, session->js, session->stream, &consumer, NULL, &js_code);
+static pawl_status consumer_make(struct transport *session, const char *name, uint64_t floor,
+                                 pawl_error *err) {
+    struct buf question;
+    struct json_writer json;
+    buf_init(&question, 0);
+    json_writer_init(&json, &question);
+    json_begin_object(&json);
+    json_key(&json, "stream_name");
+    json_cstr(&json, session->stream);
+    json_key(&json, "config");
+    json_begin_object(&json);
+    const char *const texts[][2] = {{"durable_name", name},
+                                    {"filter_subject", session->from.ptr},
+                                    {"deliver_policy", floor > 0 ? "by_start_sequence" : "all"},
+                                    {"ack_policy", "all"},
+                                    {"replay_policy", "instant"}};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+        json_key(&json, texts[i][0]);
+        json_cstr(&json, texts[i][1]);
+    }
+    if (floor > 0) {
+        json_key(&json, "opt_start_seq");
+        json_int(&json, (int64_t)floor + 1);
+    }
+    json_key(&json, "ack_wait");
+    json_int(&json, (int64_t)ACK_WAIT_SECONDS * 1000000000);
+    json_key(&json, "max_ack_pending");
+    json_int(&json, (int64_t)2 * TRANSPORT_RECEIVE_MAX);
+    json_end_object(&json);
+    json_end_object(&json);
+    const struct tree *ignored;
+    pawl_status status = buf_status(&question, "nats", err);
+    if (status == PAWL_OK)
+        status = consumer_call(session, "DURABLE.CREATE", name, buf_str(&question), &ignored, err);
+    buf_free(&question);
+    return status;
 }
 
-static natsStatus consumer_drop(struct transport *session, const char *name) {
-    jsErrCode js_code = 0;
-    natsStatus code = js_DeleteConsumer(session->js, session->stream, name, NULL, &js_code);
-    return code == NATS_NOT_FOUND ? NATS_OK : code;
+static pawl_status consumer_drop(struct transport *session, const char *name, pawl_error *err) {
+    const struct tree *ignored;
+    pawl_status status = consumer_call(session, "DELETE", name, STR(""), &ignored, err);
+    return status == PAWL_NOT_FOUND ? PAWL_OK : status;
 }
 
 /* The consumer with the group's position continues. If its last reader left messages unacknowledged, they
  * must be delivered again, in order, before anything newer, and only a new consumer does that. It is created
  * before the old one is removed, so that the position is never lost. After a crash in between both exist; the
  * higher position counts. */
-static natsStatus choose(struct transport *session, const char **name, uint64_t *next) {
+static pawl_status choose(struct transport *session, pawl_error *err) {
     const char *names[2] = {session->group, session->group_too};
     struct place places[2];
-    natsStatus code = look(session, names[0], &places[0]);
-    if (code == NATS_OK)
-        code = look(session, names[1], &places[1]);
-    if (code != NATS_OK)
-        return code;
+    pawl_status status = look(session, names[0], &places[0], err);
+    if (status == PAWL_OK)
+        status = look(session, names[1], &places[1], err);
+    if (status != PAWL_OK)
+        return status;
     int now = places[1].there && (!places[0].there || places[1].floor > places[0].floor ||
                                   (places[1].floor == places[0].floor && places[1].ready));
     int other = 1 - now;
     if (places[now].there && places[other].there)
-        code = consumer_drop(session, names[other]);
-    if (code == NATS_OK && !places[now].there)
-        code = consumer_make(session, names[now], 0);
-    if (code == NATS_OK && places[now].there && !places[now].ready) {
-        code = consumer_make(session, names[other], places[now].floor);
-        if (code == NATS_OK)
-            code = consumer_drop(session, names[now]);
+        status = consumer_drop(session, names[other], err);
+    if (status == PAWL_OK && !places[now].there)
+        status = consumer_make(session, names[now], 0, err);
+    if (status == PAWL_OK && places[now].there && !places[now].ready) {
+        status = consumer_make(session, names[other], places[now].floor, err);
+        if (status == PAWL_OK)
+            status = consumer_drop(session, names[now], err);
         places[other].next = 1;
         now = other;
     }
-    *name = names[now];
-    *next = places[now].next;
-    return code;
+    session->consumer = names[now];
+    session->next = places[now].next;
+    return status;
 }
 
-static natsStatus place_reader(struct transport *session) {
-    const char *name = NULL;
-    jsErrCode js_code = 0;
-    natsStatus code = choose(session, &name, &session->next);
-    if (code != NATS_OK)
-        return code;
-    jsSubOptions options;
-    jsSubOptions_Init(&options);
-    options.Stream = session->stream;
-    options.Consumer = name;
-    return js_PullSubscribe(&session->pull, session->js, session->from.ptr, name, NULL, &options, &js_code);
+/* Messages come to a subscription of their own; what is on its way to an earlier one is not ours. */
+static pawl_status place_reader(struct transport *session, pawl_error *err) {
+    pawl_status status = choose(session, err);
+    if (status != PAWL_OK)
+        return status;
+    if (session->sid > 0)
+        buf_printf(&session->out, "UNSUB %llu\r\n", (unsigned long long)session->sid);
+    session->sid = session->sid > 0 ? session->sid + 1 : MESSAGES_SID;
+    session->wanted = 0;
+    buf_printf(&session->out, "SUB %s-%llu.* %llu\r\n", session->inbox, (unsigned long long)session->sid,
+               (unsigned long long)session->sid);
+    return nats_flush(session, clock_boot_ms() + session->confirm_ms, err);
 }
 
 static pawl_status find_stream(struct transport *session, pawl_error *err) {
-    jsOptions options;
-    jsOptions_Init(&options);
-    jsStreamInfoList *list = NULL;
-    jsErrCode js_code = 0;
-    options.Stream.Info.SubjectsFilter = session->from.ptr;
-    natsStatus code = js_Streams(&list, session->js, &options, &js_code);
-    if (code == NATS_OK && list->Count > 0)
-        session->stream = arena_strdup(session->arena, list->List[0]->Config->Name);
-    if (code == NATS_OK)
-        jsStreamInfoList_Destroy(list);
-    if (code != NATS_OK && code != NATS_NOT_FOUND)
-        return nats_failed(code, "cannot look for the stream", err);
-    if (session->stream == NULL)
+    struct buf question;
+    const struct tree *answer = NULL;
+    buf_init(&question, 0);
+    buf_append_cstr(&question, "{\"subject\":");
+    json_quote(&question, session->from);
+    buf_append_char(&question, '}');
+    pawl_status status = buf_status(&question, "nats", err);
+    if (status == PAWL_OK)
+        status = nats_api(session, "STREAM.NAMES", buf_str(&question), &answer, err);
+    buf_free(&question);
+    if (status != PAWL_OK)
+        return status;
+    const struct tree *names = tree_get_cstr(answer, "streams");
+    if (names == NULL || names->kind != TREE_ARRAY || names->count == 0)
         return error_set(err, PAWL_NOT_FOUND, "nats", "no JetStream stream has the subject %s",
                          session->from.ptr);
-    return PAWL_OK;
+    pawl_str name;
+    status = str_dup(session->arena, names->items[0]->text, &name, err);
+    session->stream = name.ptr;
+    return status;
 }
 
 pawl_status nats_session_subscribe(struct transport *session, const struct transport_subscription *in,
                                    pawl_error *err) {
-    pawl_str group;
+    pawl_str group = {NULL, 0};
     pawl_status status = str_dup(session->arena, in->from, &session->from, err);
     if (status == PAWL_OK)
         status = str_dup(session->arena, in->group, &group, err);
@@ -133,103 +180,135 @@ pawl_status nats_session_subscribe(struct transport *session, const struct trans
     if (session->group_too == NULL)
         return error_set(err, PAWL_NO_MEMORY, "nats", "out of memory");
     status = find_stream(session, err);
-    if (status != PAWL_OK)
-        return status;
-    natsStatus code = place_reader(session);
-    return code == NATS_OK ? PAWL_OK : nats_failed(code, "cannot subscribe", err);
+    return status == PAWL_OK ? place_reader(session, err) : status;
 }
 
-static pawl_status take_binary(struct arena *arena, natsMsg *msg, struct event *event, bool *binary,
-                               pawl_error *err) {
-    const char **keys = NULL;
-    int count = 0;
-    natsStatus code = natsMsgHeader_Keys(msg, &keys, &count);
+static pawl_status take_headers(struct arena *arena, pawl_str lines, struct event *event, bool *binary,
+                                pawl_error *err) {
+    pawl_str line;
     pawl_status status = PAWL_OK;
-    for (int i = 0; code == NATS_OK && i < count && status == PAWL_OK; i++) {
-        const char *value = NULL;
-        if (natsMsgHeader_Get(msg, keys[i], &value) != NATS_OK || value == NULL)
+    while (status == PAWL_OK && str_next(&lines, '\n', &line)) {
+        pawl_str value, name = str_before(line, ':', &value);
+        if (str_absent(value))
             continue;
-        pawl_str copy;
-        status = str_dup(arena, str_from(value), &copy, err);
+        status = str_dup(arena, str_trim(value), &value, err);
         if (status == PAWL_OK)
-            status = event_take_header(event, "ce-", str_from(keys[i]), copy, binary, err);
+            status = event_take_header(event, "ce-", name, value, binary, err);
     }
-    free((void *)keys);
     return status;
 }
 
-static pawl_status take_delivery(struct transport *session, struct arena *arena, natsMsg *msg,
-                                 struct transport_delivery *delivery, pawl_error *err) {
+static pawl_status take_delivery(struct transport *session, struct arena *arena,
+                                 const struct nats_frame *frame, struct transport_delivery *delivery,
+                                 pawl_error *err) {
     *delivery = (struct transport_delivery){.from = session->from};
-    pawl_str body = {natsMsg_GetData(msg), (size_t)natsMsg_GetDataLength(msg)};
-    pawl_status status = str_dup(arena, body.ptr != NULL ? body : STR(""), &delivery->raw, err);
+    pawl_status status = str_dup(arena, frame->data, &delivery->raw, err);
     if (status != PAWL_OK)
         return status;
     pawl_error reason = {0};
     bool version = false;
-    status = take_binary(arena, msg, &delivery->event, &version, &reason);
+    status = take_headers(arena, frame->headers, &delivery->event, &version, &reason);
     transport_delivery_judge(delivery, arena, version, status, &reason);
     return PAWL_OK;
 }
 
 /* An acknowledgement covers everything before it, so no other reader may have used this consumer in the
- * meantime. */
-static pawl_status follows(struct transport *session, natsMsg *msg, pawl_error *err) {
-    jsMsgMetaData *data = NULL;
-    natsStatus code = natsMsg_GetMetaData(&data, msg);
-    if (code != NATS_OK)
-        return nats_failed(code, "cannot read the position of a message", err);
-    bool good = data->Sequence.Consumer == session->next++;
-    jsMsgMetaData_Destroy(data);
-    return good ? PAWL_OK
-                : error_set(err, PAWL_UNAVAILABLE, "nats", "another reader of %s has read meanwhile",
-                            session->group);
+ * meantime. The number is in the subject for the acknowledgement: $JS.ACK.STREAM.CONSUMER.DELIVERED.
+ * STREAM-NUMBER.CONSUMER-NUMBER.TIME.PENDING; newer brokers have DOMAIN.ACCOUNT before STREAM. */
+static pawl_status follows(struct transport *session, pawl_str reply, pawl_error *err) {
+    pawl_str words[16] = {{NULL, 0}};
+    size_t count = 0;
+    uint64_t number = 0;
+    while (count < 16 && str_next(&reply, '.', &words[count]))
+        count++;
+    size_t at = count == 9 ? 6 : 8;
+    if (count < 9 || count == 10 || !str_to_u64(words[at], UINT64_MAX, &number) ||
+        !str_to_u64(words[at + 2], UINT64_MAX, &session->pending))
+        return error_set(err, PAWL_UNAVAILABLE, "nats", "cannot read the position of a message");
+    return number == session->next++ ? PAWL_OK
+                                     : error_set(err, PAWL_UNAVAILABLE, "nats",
+                                                 "another reader of %s has read meanwhile", session->group);
+}
+
+static pawl_status pull(struct transport *session, size_t max, int64_t until_ms, pawl_error *err) {
+    char subject[1024], reply[NATS_SUBJECT_BYTES], question[96];
+    int64_t now_ms = clock_boot_ms();
+    session->pulls++;
+    session->wanted = max;
+    session->wanted_till_ms = until_ms > now_ms + PULL_MS_MIN ? until_ms : now_ms + PULL_MS_MIN;
+    snprintf(subject, sizeof(subject), "$JS.API.CONSUMER.MSG.NEXT.%s.%s", session->stream, session->consumer);
+    snprintf(reply, sizeof(reply), "%s-%llu.%llu", session->inbox, (unsigned long long)session->sid,
+             (unsigned long long)session->pulls);
+    snprintf(question, sizeof(question), "{\"batch\":%zu,\"expires\":%lld}", max,
+             (long long)(session->wanted_till_ms - now_ms) * 1000000);
+    buf_reset(&session->headers);
+    nats_put(session, str_from(subject), reply, str_from(question));
+    return nats_flush(session, now_ms + session->confirm_ms, err);
+}
+
+/* A pull ends with a status when its time is over (408) or there is nothing; others are the consumer's end.
+ */
+static pawl_status pull_ended(struct transport *session, const struct nats_frame *frame, pawl_error *err) {
+    pawl_str number;
+    uint64_t pulled = 0;
+    (void)str_before(str_skip(frame->subject, strlen(session->inbox)), '.', &number);
+    if (str_to_u64(number, UINT64_MAX, &pulled) && pulled == session->pulls)
+        session->wanted = 0;
+    if (frame->status == 100 || frame->status == 404 || frame->status == 408)
+        return PAWL_OK;
+    return error_set(err, PAWL_UNAVAILABLE, "nats", "cannot receive: the broker ended the request with %lld",
+                     (long long)frame->status);
 }
 
 pawl_status nats_session_receive(struct transport *session, struct arena *arena, size_t max, int wait_ms,
                                  struct transport_delivery *deliveries, size_t *count, pawl_error *err) {
+    int64_t until_ms = clock_boot_ms() + (wait_ms < PULL_MS_MIN ? PULL_MS_MIN : wait_ms);
     *count = 0;
-    natsMsgList list = {0};
-    jsErrCode js_code = 0;
-    natsStatus code =
-        natsSubscription_Fetch(&list, session->pull, (int)max, wait_ms < 10 ? 10 : wait_ms, &js_code);
-    if (code == NATS_TIMEOUT)
-        return natsConnection_Status(session->connection) == NATS_CONN_STATUS_CONNECTED
-                   ? PAWL_OK
-                   : nats_failed(NATS_CONNECTION_CLOSED, "cannot receive", err);
-    if (code != NATS_OK)
-        return nats_failed(code, "cannot receive", err);
     pawl_status status = PAWL_OK;
-    for (int i = 0; i < list.Count && status == PAWL_OK; i++) {
-        status = follows(session, list.Msgs[i], err);
-        if (status != PAWL_OK)
-            break;
-        status = take_delivery(session, arena, list.Msgs[i], &deliveries[*count], err);
-        deliveries[(*count)++].tag = (uint64_t)i;
+    while (status == PAWL_OK && *count < max) {
+        struct nats_frame frame;
+        int64_t now_ms = clock_boot_ms();
+        if (*count == 0 && (session->wanted == 0 || now_ms >= session->wanted_till_ms)) {
+            if (now_ms >= until_ms)
+                return PAWL_OK;
+            status = pull(session, max, until_ms, err);
+        }
+        if (status == PAWL_OK)
+            status = nats_next(session,
+                               *count == 0 || (session->pending > 0 && session->wanted > 0) ? until_ms : 0,
+                               &frame, err);
+        if (status != PAWL_OK || frame.sid != session->sid)
+            continue;
+        if (frame.reply.len == 0) {
+            status = pull_ended(session, &frame, err);
+            continue;
+        }
+        session->wanted -= session->wanted > 0;
+        status = follows(session, frame.reply, err);
+        if (status == PAWL_OK)
+            status = take_delivery(session, arena, &frame, &deliveries[*count], err);
+        if (status == PAWL_OK) {
+            deliveries[*count].tag = *count;
+            (*count)++;
+            buf_reset(&session->last);
+            buf_append_str(&session->last, frame.reply);
+            status = buf_status(&session->last, "nats", err);
+        }
     }
-    if (list.Count > 0) {
-        natsMsg_Destroy(session->last);
-        session->last = list.Msgs[list.Count - 1];
-        list.Msgs[list.Count - 1] = NULL;
-    }
-    natsMsgList_Destroy(&list);
-    return status;
+    return status == PAWL_BUSY ? PAWL_OK : status;
 }
 
 pawl_status nats_session_acknowledge(struct transport *session, const uint64_t *tags, size_t count,
                                      enum transport_verdict verdict, pawl_error *err) {
     (void)tags;
-    if (count == 0 || session->last == NULL)
+    if (count == 0 || session->last.len == 0)
         return PAWL_OK;
     if (verdict == VERDICT_RETURN) {
-        natsSubscription_Destroy(session->pull);
-        session->pull = NULL;
-        natsStatus again = place_reader(session);
-        return again == NATS_OK ? PAWL_OK : nats_failed(again, "cannot subscribe again", err);
+        buf_reset(&session->last);
+        return place_reader(session, err);
     }
-    jsErrCode js_code = 0;
-    natsStatus code = natsMsg_AckSync(session->last, NULL, &js_code);
-    natsMsg_Destroy(session->last);
-    session->last = NULL;
-    return code == NATS_OK ? PAWL_OK : nats_failed(code, "cannot acknowledge", err);
+    struct nats_frame answer;
+    pawl_status status = nats_ask(session, buf_str(&session->last), STR("+ACK"), &answer, err);
+    buf_reset(&session->last);
+    return status;
 }

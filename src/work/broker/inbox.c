@@ -188,10 +188,8 @@ static void *read_all(void *self) {
     while (!stopping(reader) && deliveries != NULL && reader->arena != NULL) {
         if (!open_store(reader))
             continue;
-        if (!hold_duty(reader)) {
+        if (!hold_duty(reader) || is_paused(reader)) {
             session_close(reader);
-            duty_wait(&reader->inbox->stopping, LOOK_MS);
-        } else if (is_paused(reader)) {
             duty_wait(&reader->inbox->stopping, LOOK_MS);
         } else if (open_session(reader)) {
             read_once(reader, deliveries);

@@ -9,13 +9,18 @@
 #include "base/error.h"
 #include "base/time/clock.h"
 
-enum { SESSIONS_MAX = 256 };
+/* A session that was idle for longer is not used again: brokers end those that say nothing (RabbitMQ after a
+ * minute), and a message should not be the one to find out. */
+enum { SESSIONS_MAX = 256, IDLE_MS_MAX = 30000 };
 
 struct publisher {
     const struct transport_setting *setting;
     struct log log;
     pthread_mutex_t lock;
-    struct transport *idle[SESSIONS_MAX];
+    struct {
+        struct transport *session;
+        int64_t since_ms; /* boot time */
+    } idle[SESSIONS_MAX]; /* the last is the latest */
     size_t idle_count;
     int failures;          /* in a row */
     int64_t rest_until_ms; /* boot time */
@@ -36,7 +41,7 @@ void publisher_free(struct publisher *publisher) {
     if (publisher == NULL)
         return;
     for (size_t i = 0; i < publisher->idle_count; i++)
-        publisher->setting->module->close(publisher->idle[i]);
+        publisher->setting->module->close(publisher->idle[i].session);
     pthread_mutex_destroy(&publisher->lock);
     free(publisher);
 }
@@ -92,9 +97,14 @@ static void note_success(struct publisher *publisher) {
                   publisher->setting->name, failures);
 }
 
-static struct transport *session_take(struct publisher *publisher) {
+/* The latest idle session, or NULL. */
+static struct transport *session_pop(struct publisher *publisher, int64_t *since_ms) {
+    struct transport *session = NULL;
     pthread_mutex_lock(&publisher->lock);
-    struct transport *session = publisher->idle_count > 0 ? publisher->idle[--publisher->idle_count] : NULL;
+    if (publisher->idle_count > 0) {
+        session = publisher->idle[--publisher->idle_count].session;
+        *since_ms = publisher->idle[publisher->idle_count].since_ms;
+    }
     pthread_mutex_unlock(&publisher->lock);
     return session;
 }
@@ -102,15 +112,28 @@ static struct transport *session_take(struct publisher *publisher) {
 /* When a broker goes away, all its sessions are lost: do not try the idle ones first. */
 static void sessions_drop(struct publisher *publisher) {
     struct transport *session;
-    while ((session = session_take(publisher)) != NULL)
+    int64_t since_ms;
+    while ((session = session_pop(publisher, &since_ms)) != NULL)
         publisher->setting->module->close(session);
+}
+
+static struct transport *session_take(struct publisher *publisher) {
+    int64_t since_ms = 0;
+    struct transport *session = session_pop(publisher, &since_ms);
+    if (session == NULL || clock_boot_ms() - since_ms <= IDLE_MS_MAX)
+        return session;
+    publisher->setting->module->close(session);
+    sessions_drop(publisher);
+    return NULL;
 }
 
 static void session_give(struct publisher *publisher, struct transport *session) {
     pthread_mutex_lock(&publisher->lock);
     bool kept = publisher->idle_count < SESSIONS_MAX;
-    if (kept)
-        publisher->idle[publisher->idle_count++] = session;
+    if (kept) {
+        publisher->idle[publisher->idle_count].session = session;
+        publisher->idle[publisher->idle_count++].since_ms = clock_boot_ms();
+    }
     pthread_mutex_unlock(&publisher->lock);
     if (!kept)
         publisher->setting->module->close(session);
