@@ -31,6 +31,9 @@ struct pawl_worker {
     struct receptors *receptors;       /* made by run; NULL: none */
     struct receptor_feed *feed;        /* made by run; NULL: no receptors on events */
     struct alert_watch *alerts;        /* NULL: it does not watch */
+    struct inbox *inbox;               /* made by run; NULL: no brokers */
+    struct spine *spine;               /* made by run; NULL: no broker for it */
+    struct duty *duties;               /* made by run: of all of these */
     struct observer *observer;
     bool kinds_chosen, tools_named;
     struct tools *tools;
@@ -135,8 +138,6 @@ static void beside_tick(void *self, pawl_uuid instance, struct log *log) {
     struct pawl_worker *worker = self;
     if (worker->perspectives != NULL)
         perspectives_tick(worker->perspectives, instance, log);
-    if (worker->feed != NULL)
-        receptor_feed_tick(worker->feed, instance, log);
 }
 
 static bool beside_busy(void *self) {
@@ -157,19 +158,15 @@ static unsigned beside_leaves(void *self) {
     return leaves ? KIND_BIT(KIND_PERSPECTIVE) : 0;
 }
 
-static void beside_wake(void *self) {
-    struct pawl_worker *worker = self;
-    if (worker->feed != NULL)
-        receptor_feed_wake(worker->feed);
-}
-
 static pawl_status add_feed(struct pawl_worker *worker, pawl_error *err) {
     if (worker->handlers->event_receptors > 0 &&
         (worker->config.engine.instance.kinds & KIND_BIT(KIND_INBOX)) == 0)
         return error_set(err, PAWL_INVALID, "worker",
                          "receptors on events need the kind inbox: leave --kinds out, or add it");
-    pawl_status status = receptor_feed_create(&worker->config.store, worker->config.engine.poll_ms,
-                                              worker->handlers, &worker->feed, err);
+    pawl_status status = PAWL_OK;
+    if (worker->handlers->event_receptors > 0)
+        status = receptor_feed_create(&worker->config.store, worker->config.engine.poll_ms, worker->handlers,
+                                      &worker->config.log, &worker->feed, err);
     if (worker->feed == NULL && worker->perspectives == NULL)
         return status;
     worker->config.beside = worker;
@@ -177,7 +174,6 @@ static pawl_status add_feed(struct pawl_worker *worker, pawl_error *err) {
     worker->config.beside_busy = beside_busy;
     worker->config.beside_ask = beside_ask;
     worker->config.beside_leaves = beside_leaves;
-    worker->config.beside_wake = beside_wake;
     return status;
 }
 
@@ -200,7 +196,6 @@ pawl_status pawl_worker_create(const pawl_worker_config *in, pawl_worker **out, 
         .store = {.durability = in->store.durability_normal ? DURABILITY_NORMAL : DURABILITY_FULL,
                   .connect_timeout_ms = in->store.connect_timeout_ms,
                   .statement_timeout_ms = in->store.statement_timeout_ms},
-        .cleanup_ms = in->cleanup_ms > 0 ? in->cleanup_ms : PAWL_CLEANUP_MS_DEFAULT,
         .own_process = in->own_process,
         .ready = in->ready,
         .on_started = in->on_started,
@@ -317,35 +312,38 @@ static void choose_kinds(struct pawl_worker *worker) {
                                            (worker->config.engine.instance.kinds & KIND_BIT_JOBS);
 }
 
-static pawl_uuid current_instance(void *self) {
-    pawl_metrics metrics;
-    pawl_uuid id;
-    runtime_metrics(self, &metrics);
-    return uuid_parse(str_from(metrics.instance), &id) ? id : uuid_nil();
+/* What the worker does besides its messages and jobs. */
+static pawl_status list_duties(struct pawl_worker *worker, pawl_error *err) {
+    struct engine_config *engine = &worker->config.engine;
+    const struct duty *one[] = {worker->feed != NULL ? receptor_feed_duty(worker->feed) : NULL,
+                                worker->alerts != NULL ? alert_watch_duty(worker->alerts) : NULL,
+                                worker->spine != NULL ? spine_duty(worker->spine) : NULL};
+    size_t ones = sizeof(one) / sizeof(*one), count = 0;
+    const struct duty *read = worker->inbox != NULL ? inbox_duties(worker->inbox, &count) : NULL;
+    worker->duties = calloc(count + ones, sizeof(*worker->duties));
+    if (worker->duties == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "worker", "out of memory");
+    if (count > 0)
+        memcpy(worker->duties, read, count * sizeof(*read));
+    for (size_t i = 0; i < ones; i++) {
+        if (one[i] != NULL)
+            worker->duties[count++] = *one[i];
+    }
+    engine->duties = worker->duties;
+    engine->duty_count = count;
+    return PAWL_OK;
 }
 
-/* The subscriptions are read, and the spine is passed on, for as long as the worker runs. */
-static pawl_status run_with_brokers(struct pawl_worker *worker, struct runtime *runtime, bool *forced,
-                                    pawl_error *err) {
-    struct inbox *inbox = NULL;
-    struct spine *spine = NULL;
-    pawl_status status = PAWL_OK;
-    if (worker->transports != NULL) {
-        struct duty_world world = {.settings = worker->transports,
-                                   .service = worker->config.engine.instance.service,
-                                   .store = worker->config.store,
-                                   .instance = current_instance,
-                                   .self = runtime,
-                                   .log = worker->config.log};
-        status = inbox_start(&world, &inbox, err);
-        if (status == PAWL_OK)
-            status = spine_start(&world, &spine, err);
-    }
-    if (status == PAWL_OK)
-        status = runtime_run(runtime, forced, err);
-    inbox_stop(inbox);
-    spine_stop(spine);
-    return status;
+static pawl_status add_duties(struct pawl_worker *worker, pawl_error *err) {
+    pawl_str service = worker->config.engine.instance.service;
+    pawl_status status = add_feed(worker, err);
+    if (status == PAWL_OK && worker->alerts != NULL)
+        status = alert_watch_check(worker->alerts, err);
+    if (status == PAWL_OK && worker->transports != NULL)
+        status = inbox_create(worker->transports, service, &worker->config.log, &worker->inbox, err);
+    if (status == PAWL_OK && worker->transports != NULL && !str_absent(worker->transports->spine.to))
+        status = spine_create(worker->transports, service, &worker->spine, err);
+    return status == PAWL_OK ? list_duties(worker, err) : status;
 }
 
 /* Other starters of programs besides the runtime: what they have started is not an orphan. */
@@ -369,7 +367,7 @@ pawl_status pawl_worker_run(pawl_worker *worker, bool *forced, pawl_error *err) 
     pawl_status status = receptors_create(&worker->config.store, worker->config.engine.instance.service,
                                           worker->handlers, &worker->receptors, err);
     if (status == PAWL_OK)
-        status = add_feed(worker, err);
+        status = add_duties(worker, err);
     if (status == PAWL_OK) {
         name_launchers(worker);
         status = runtime_create(&worker->config, &runtime, err);
@@ -385,15 +383,9 @@ pawl_status pawl_worker_run(pawl_worker *worker, bool *forced, pawl_error *err) 
     worker->observer->tracer = tracer_open(worker->config.engine.instance.service.ptr, &worker->config.log);
     if (worker->perspectives != NULL)
         status = perspectives_start(worker->perspectives, err);
-    if (status == PAWL_OK && worker->feed != NULL)
-        status = receptor_feed_start(worker->feed, err);
-    if (status == PAWL_OK && worker->alerts != NULL)
-        status = alert_watch_start(worker->alerts, err);
     if (status == PAWL_OK)
-        status = run_with_brokers(worker, runtime, &was_forced, err);
+        status = runtime_run(runtime, &was_forced, err);
     beside_tick(worker, uuid_nil(), &worker->config.log);
-    alert_watch_free(worker->alerts);
-    worker->alerts = NULL;
     tracer_stop(worker->observer->tracer);
     if (forced != NULL)
         *forced = was_forced;
@@ -432,10 +424,13 @@ void pawl_worker_free(pawl_worker *worker) {
     /* An abandoned thread may still use all of it, and end a span. */
     bool left_behind = worker->runtime != NULL && worker->runtime->left_behind;
     perspectives_free(worker->perspectives);
-    receptor_feed_free(worker->feed);
-    alert_watch_free(worker->alerts);
     runtime_free(worker->runtime);
     if (!left_behind) {
+        receptor_feed_free(worker->feed);
+        alert_watch_free(worker->alerts);
+        inbox_free(worker->inbox);
+        spine_free(worker->spine);
+        free(worker->duties);
         receptors_free(worker->receptors);
         outbox_free(worker->outbox);
         transport_settings_free(worker->transports);

@@ -82,6 +82,7 @@ static void fill(struct engine_config *engine, const pawl_worker_config *in) {
     engine->quiet_poll_ms = engine->heartbeat_ms * QUIET_BEATS - engine->heartbeat_ms / 10;
     engine->rest_ms = engine->quiet_poll_ms * REST_POLLS;
     engine->job_lease_ms = or_default(in->job_lease_ms, PAWL_JOB_LEASE_MS_DEFAULT);
+    engine->cleanup_ms = or_default(in->cleanup_ms, PAWL_CLEANUP_MS_DEFAULT);
     engine->drain_ms = or_default(in->drain_ms, DRAIN_MS_DEFAULT);
     engine->idle_polls = (int)or_default(in->idle_polls, 2);
     engine->max_attempts = in->max_attempts;

@@ -16,6 +16,7 @@
 #include "base/thread.h"
 #include "base/time/clock.h"
 #include "server/access/sessions.h"
+#include "server/alerts.h"
 #include "server/checkup.h"
 #include "server/claim_waits.h"
 #include "server/http/exchange.h"
@@ -25,7 +26,6 @@
 #include "server/operation.h"
 #include "server/sampler.h"
 #include "server/stats.h"
-#include "work/alerts/watch.h"
 
 enum { TICK_MS = 500 };
 
@@ -91,16 +91,6 @@ static pawl_status open_parts(struct server *server, pawl_error *err) {
     return status;
 }
 
-/* The server must notice when the last worker is gone. */
-static pawl_status watch_alerts(struct server *server, pawl_error *err) {
-    const struct alert_watch_config config = {.store = server->config.store,
-                                              .interval_ms = server->config.alert_interval_ms,
-                                              .targets = server->config.alert_targets,
-                                              .log = server->config.log};
-    pawl_status status = alert_watch_create(&config, &server->alerts, err);
-    return status == PAWL_OK ? alert_watch_start(server->alerts, err) : status;
-}
-
 pawl_status server_open(struct server *server, const struct server_config *config, pawl_error *err) {
     *server = (struct server){.config = *config, .listen_fd = -1, .event_fd = -1, .signal_fd = -1};
     server->arena = arena_create(0);
@@ -127,7 +117,7 @@ pawl_status server_open(struct server *server, const struct server_config *confi
     if (status == PAWL_OK)
         status = open_parts(server, err);
     if (status == PAWL_OK && config->alert_interval_ms > 0)
-        status = watch_alerts(server, err);
+        status = server_alerts_open(server, &server->alerts, err);
     if (status == PAWL_OK)
         server->tracer = tracer_open("pawl-server", &server->config.log);
     if (status == PAWL_OK)
@@ -197,6 +187,7 @@ pawl_status server_run(struct server *server, pawl_error *err) {
             streams_tick(server->streams, now_ms);
             sampler_tick(server->sampler, now_ms);
             lease_watch_tick(server->leases, now_ms);
+            server_alerts_tick(server->alerts, now_ms);
         }
     }
     return PAWL_OK;
@@ -230,7 +221,7 @@ static void wind_up(struct server *server) {
 }
 
 void server_close(struct server *server) {
-    alert_watch_free(server->alerts);
+    server_alerts_close(server->alerts);
     if (server->daemon != NULL) {
         MHD_socket listening = MHD_quiesce_daemon(server->daemon);
         if (listening >= 0)

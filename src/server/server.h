@@ -58,7 +58,7 @@ struct server {
     struct streams *streams; /* who listens; the loop's own */
     struct stats *stats;
     struct operations *operations;
-    struct alert_watch *alerts; /* NULL: it does not watch */
+    struct server_alerts *alerts; /* NULL: it does not watch */
     struct checkup *checkup;
     struct lease_watch *leases;      /* NULL: the lease API is off */
     struct claim_waits *claim_waits; /* the same */

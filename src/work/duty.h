@@ -1,46 +1,44 @@
-/* A duty: something that one instance at a time does in a background thread, such as reading a subscription
- * or passing on the spine. */
+/* A duty: something that a worker does now and then besides its messages and jobs, such as reading a
+ * subscription or evaluating alert rules. When each has its turn is decided in src/engine/core/duties.h. */
 #ifndef WORK_DUTY_H
 #define WORK_DUTY_H
 
-#include <stdatomic.h>
-
 #include "base/limits.h"
-#include "base/log.h"
+#include "base/stop.h"
 #include "store/store.h"
-#include "transport/settings.h"
 
-/* What such threads need from their worker; everything outlives them. */
-struct duty_world {
-    struct transport_settings *settings;
-    pawl_str service;
-    struct store_config store;
-    pawl_uuid (*instance)(void *self); /* the worker's current instance id; nil = not registered */
-    void *self;
-    struct log log; /* used by the threads */
+enum { DUTY_LEASE_MS = 15000 }; /* how long a dead holder keeps others from a leased duty, at most */
+
+/* When a duty has its turns. */
+struct duty_rule {
+    char name[PAWL_TOPIC_BYTES_MAX + 1]; /* also of its lease */
+    int64_t first_ms;                    /* from the start to the first turn */
+    int64_t period_ms;                   /* from the end of a turn to the next */
+    int64_t jitter_ms;                   /* up to this much is added to each of these */
+    int64_t lease_ms;                    /* leased: one instance in the fleet has it at a time; 0 = all do */
+    bool anytime;                        /* even while the worker is not registered */
+    bool woken;                          /* due at once when the store wakes the worker */
+    bool to_the_end;                     /* goes on while a stopping worker finishes its work */
 };
 
-/* The duty as one thread holds it; zero it, then set the name. */
+struct duty_turn {
+    struct store *store;   /* of the thread, until the end of the turn */
+    pawl_uuid instance;    /* nil: the worker is not registered */
+    int64_t token;         /* of the lease; 0 = none */
+    const stop_flag *stop; /* set when the worker cannot wait for the end of the turn any more */
+    /* out */
+    int64_t next_ms;  /* until the next turn; -1 = the period */
+    bool lease_ended; /* the store does not accept the token any more */
+};
+
 struct duty {
-    char name[PAWL_TOPIC_BYTES_MAX + 1];
-    struct duty_grant grant;
-    pawl_uuid instance; /* under which it is held */
-    int64_t renew_ms;   /* boot time */
+    struct duty_rule rule;
+    /* One turn, on any thread, never two at a time. A failure is followed by longer and longer waits. */
+    pawl_status (*run)(void *self, struct duty_turn *turn, pawl_error *err);
+    /* A leased one: it has no turns for now. The turn has no token if the lease is not held any more, else it
+     * is given back afterwards: the worker stops. NULL = nothing to do. */
+    void (*leave)(void *self, struct duty_turn *turn);
+    void *self;
 };
-
-/* Whether this instance (nil: never) holds the duty, with enough time left to act under it. False if the
- * store does not answer. */
-bool duty_hold(struct duty *duty, struct store *store, pawl_uuid instance);
-
-/* Waits, or returns early if the thread is told to stop. */
-void duty_wait(const atomic_bool *stopping, int64_t wait_ms);
-
-/* Waits after a failure, and doubles the next wait. Start with DUTY_BACKOFF_MS. */
-enum { DUTY_BACKOFF_MS = 250 };
-int64_t duty_longer_ms(int64_t backoff_ms);
-void duty_back_off(const atomic_bool *stopping, int64_t *backoff_ms);
-
-/* Gives it up, when it is held. */
-void duty_leave(struct duty *duty, struct store *store);
 
 #endif

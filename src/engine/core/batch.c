@@ -316,9 +316,9 @@ size_t core_batch_claimed(struct engine_core *core, const struct engine_event *e
 static void batch_beats(struct engine_core *core) {
     int64_t later_ms = core->batch_sent_ms + core_life_beat_ms(core);
     int64_t latest_ms = core->beat_sent_ms + 2 * core_life_beat_ms(core);
-    bool quiet = core->was_idle && core->now_ms >= core->look_until_ms;
-    if (quiet && core->next_beat_ms > core->now_ms && later_ms <= latest_ms)
-        core->next_beat_ms = later_ms;
+    bool quiet = core->was_idle && !core->news && core->now_ms >= core->look_until_ms;
+    if (quiet && core_duty(core, DUTY_BEAT)->due_ms > core->now_ms && later_ms <= latest_ms)
+        core_duty(core, DUTY_BEAT)->due_ms = later_ms;
 }
 
 static void batch_done(struct engine_core *core, const struct engine_event *event) {

@@ -60,6 +60,11 @@ bool core_serves(const struct engine_core *core, enum engine_channel channel) {
     return (core->config.instance.kinds & bits) != 0;
 }
 
+/* Registered, and the store answers. */
+bool core_works(const struct engine_core *core) {
+    return core->registered && !core->exited && core->failures == 0 && core->metrics.not_ready_checks == 0;
+}
+
 bool core_grow(struct engine_core *core, void **items, size_t *capacity, size_t wanted, size_t size) {
     if (wanted <= *capacity)
         return true;
@@ -101,7 +106,7 @@ struct engine_core *engine_core_create(const struct engine_config *config) {
     core->claim_size = config->batch;
     core->metrics.state = ENGINE_STARTING;
     core->slots = calloc((size_t)config->slots, sizeof(*core->slots));
-    bool whole = core->slots != NULL;
+    bool whole = core->slots != NULL && core_duties_add(core);
     for (enum engine_channel channel = 0; channel < CHANNEL_COUNT; channel++) {
         core->queues[channel] = calloc(config->handler_count + 1, sizeof(**core->queues));
         whole = whole && core->queues[channel] != NULL;
@@ -134,6 +139,7 @@ void engine_core_free(struct engine_core *core) {
         free(core->queues[channel]);
     }
     core_jobs_free(core);
+    duties_free(&core->duties);
     free(core->left);
     free(core->reports);
     free(core->slots);
@@ -150,6 +156,7 @@ static void handle_waking(struct engine_core *core, const struct engine_event *e
         core_wait_woken(core, event->place);
         core->news = core->news || event->news;
         core_life_woken(core);
+        duties_wake_all(&core->duties, core->now_ms);
     } else if (event->type == EVENT_WAKER) {
         core->wakes = event->wakes;
         core_wait_forget(core);
@@ -162,6 +169,7 @@ static void handle(struct engine_core *core, const struct engine_event *event) {
     switch (event->type) {
     case EVENT_STARTED:
         core->started = true;
+        core_duties_start(core);
         break;
     case EVENT_TICK:
         break;
@@ -199,8 +207,10 @@ static void handle(struct engine_core *core, const struct engine_event *event) {
     case EVENT_JOBS_FINISHED:
     case EVENT_JOBS_RENEWED:
     case EVENT_JOBS_FREE:
-    case EVENT_SCHEDULES:
         core_jobs_answered(core, event);
+        break;
+    case EVENT_DUTY:
+        core_duties_answered(core, event);
         break;
     case EVENT_WAKE:
     case EVENT_WAKER:
@@ -228,6 +238,7 @@ static void handle(struct engine_core *core, const struct engine_event *event) {
 static void arm_timer(struct engine_core *core) {
     int64_t due_ms = core_lease_fence_due_ms(core);
     int64_t others[] = {core_life_due_ms(core),
+                        duties_due_ms(&core->duties),
                         core_slots_due_ms(core),
                         core_jobs_due_ms(core),
                         core->registered && !core->deregistering ? core_batch_due_ms(core) : INT64_MAX,
@@ -279,8 +290,7 @@ struct engine_metrics engine_metrics(const struct engine_core *core) {
     struct engine_metrics metrics = core->metrics;
     metrics.idle = core->was_idle;
     metrics.running = core->busy[CHANNEL_MESSAGES];
-    metrics.works = core->registered && !core->stopping && !core->exited && core->failures == 0 &&
-                    core->metrics.not_ready_checks == 0;
+    metrics.works = core_works(core) && !core->stopping;
     metrics.waiting = (int64_t)core->waiting[CHANNEL_MESSAGES];
     metrics.jobs.running = core->busy[CHANNEL_JOBS];
     metrics.jobs.waiting = core->waiting[CHANNEL_JOBS];

@@ -4,6 +4,7 @@
 #define ENGINE_CORE_CORE_H
 
 #include "base/stop.h"
+#include "engine/core/duties.h"
 #include "store/jobs.h"
 #include "work/job_result.h"
 
@@ -26,7 +27,10 @@ bool engine_state_allowed(enum engine_state from, enum engine_state to);
  * jobs_finish. Everything between claim and report is the same. */
 enum engine_channel { CHANNEL_MESSAGES = 0, CHANNEL_JOBS, CHANNEL_COUNT };
 
-/* Every limit of the core. */
+/* The duties that the core knows; those of the configuration follow. */
+enum engine_duty { DUTY_BEAT = 0, DUTY_LOOK, DUTY_SCHEDULES, DUTY_HOUSEKEEPING, DUTY_OTHERS };
+
+/* Every limit of the core; those of the scheduler of duties are in duties.h. */
 enum {
     ENGINE_BUNDLE_MAX = 512,      /* items handed to one slot at once */
     ENGINE_BUNDLE_CALLS = 64,     /* of them, when each is a call of its own */
@@ -59,6 +63,8 @@ enum {
     ENGINE_NO_HANDLER_MS = 5000, /* how long an item without a handler is left to others, at first */
     ENGINE_NO_HANDLER_MS_MAX = 60000,
     ENGINE_SNOOZE_MS = 1000, /* the shortest of a job: one that always snoozes must not keep us busy */
+
+    ENGINE_CLEAN_DONE = 50000, /* messages and jobs that leave enough behind for housekeeping to be due */
 
     ENGINE_STOP_STORE_MS = 5000 /* how long a stop waits for the store after the drain */
 };
@@ -100,6 +106,9 @@ struct engine_config {
     int64_t job_lease_ms;
     pawl_str queue;             /* of the jobs; absent = default */
     int weights[CHANNEL_COUNT]; /* how the channels share the slots when both have work; 0 = 1 */
+    int64_t cleanup_ms;         /* between rounds of housekeeping, on average; 0 = none */
+    const struct duty *duties;  /* must outlive the core */
+    size_t duty_count;
     int64_t drain_ms;
     int idle_polls;
     int max_attempts;
@@ -131,7 +140,7 @@ enum engine_event_type {
     EVENT_JOBS_FINISHED, /* status; finish, grant */
     EVENT_JOBS_RENEWED,  /* status; renewed */
     EVENT_JOBS_FREE,     /* status; free_ms */
-    EVENT_SCHEDULES,     /* status; count: jobs that were made */
+    EVENT_DUTY,          /* status; duty, held, next_ms, count: jobs that schedules have made */
     EVENT_FINISHED,      /* slot, outcomes or (of jobs) results, count, elapsed_us */
     EVENT_PROGRESS,      /* slot, at, text: a job gets on; text, which the core frees, may be NULL */
     EVENT_CANCEL,        /* ids, count: messages that a person wants to end */
@@ -190,6 +199,9 @@ struct engine_event {
     const struct job_result_in *results; /* their owners are handed back by ACTION_FREE_RESULT */
     size_t count;
     int64_t elapsed_us; /* of the items that ran */
+    size_t duty;
+    bool held;       /* the lease of the duty */
+    int64_t next_ms; /* until the duty's next turn; -1 = its period */
     size_t at;
     char *text;
     size_t text_len;
@@ -214,7 +226,7 @@ enum engine_action_type {
     ACTION_JOBS_FINISH, /* reports and a claim; answered by EVENT_JOBS_FINISHED */
     ACTION_JOBS_RENEW,  /* answered by EVENT_JOBS_RENEWED */
     ACTION_JOBS_FREE,   /* ask for how long nothing becomes due; answered by EVENT_JOBS_FREE */
-    ACTION_SCHEDULES,   /* fire what is due; answered by EVENT_SCHEDULES */
+    ACTION_DUTY,        /* order: a duty has its turn; answered by EVENT_DUTY unless it is to be left */
     ACTION_START,
     ACTION_CANCEL,
     ACTION_CANCEL_END, /* id: a message that was to be cancelled has ended; not answered */
@@ -293,6 +305,7 @@ struct engine_action {
     const struct jobs_finish *finish;                 /* valid until it is answered, as is renew */
     const struct jobs_renew *renew;
     struct engine_report report;
+    struct duty_order order;
     void *grant;
     void *owner;        /* free_result */
     int64_t at_ms;      /* timer; absolute boot time */

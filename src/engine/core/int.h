@@ -166,7 +166,7 @@ struct known {
     int64_t seen_token;   /* the newest that arrived */
 };
 
-enum job_call { JOBS_QUIET = 0, JOBS_FINISH, JOBS_RENEW, JOBS_FREE, JOBS_SCHEDULES };
+enum job_call { JOBS_QUIET = 0, JOBS_FINISH, JOBS_RENEW, JOBS_FREE };
 
 /* The channel of the jobs: one call at a time. */
 struct job_channel {
@@ -185,7 +185,7 @@ struct job_channel {
     struct entry_list pending, sending;
     size_t telling; /* entries */
     int64_t pending_since_ms;
-    int64_t next_claim_ms, next_schedules_ms, look_free_ms, backoff_until_ms;
+    int64_t next_claim_ms, look_free_ms, backoff_until_ms;
     double ahead_us; /* how long a job of the last grant takes, all of them being short; 0 = they are not */
     size_t careful_waiting;
     int failures;
@@ -266,13 +266,11 @@ struct engine_core {
     int registrations;
     enum dead_policy schema_policy;
     int64_t instance_fence_ms;
-    int64_t next_beat_ms;
+    struct duties duties;
     int64_t beat_sent_ms;
     bool news; /* to be fetched with a beat that begins from now on */
-    bool beating;
-    int64_t next_look_ms;
     int64_t look_until_ms;
-    bool looking;
+    int64_t cleaned_done; /* messages and jobs that had ended when housekeeping was last due */
 
     struct known known[CHANNEL_COUNT];
     struct left_grant *left;
@@ -290,6 +288,7 @@ void core_log_text(struct engine_core *core, enum engine_log log, int64_t a, paw
 void core_log_item(struct engine_core *core, enum engine_log log, const struct item *item);
 pawl_str core_error_text(const struct engine_event *event);
 bool core_serves(const struct engine_core *core, enum engine_channel channel);
+bool core_works(const struct engine_core *core);
 bool core_grow(struct engine_core *core, void **items, size_t *capacity, size_t wanted, size_t size);
 int64_t core_jitter(struct engine_core *core, int64_t delay_ms);
 int64_t core_grace_ms(int64_t lease_ms);
@@ -444,7 +443,19 @@ void core_life_looked(struct engine_core *core, const struct engine_event *event
 void core_life_evicted(struct engine_core *core);
 void core_life_failed(struct engine_core *core);
 void core_life_decide(struct engine_core *core);
-int64_t core_life_due_ms(struct engine_core *core);
+bool core_life_look_wanted(struct engine_core *core);
+int64_t core_life_due_ms(const struct engine_core *core);
+
+/* duty.c */
+PAWL_MUSTCHECK bool core_duties_add(struct engine_core *core);
+void core_duties_start(struct engine_core *core);
+void core_duties_decide(struct engine_core *core);
+void core_duties_leave(struct engine_core *core);
+void core_duties_answered(struct engine_core *core, const struct engine_event *event);
+
+static inline struct duty_state *core_duty(struct engine_core *core, enum engine_duty duty) {
+    return &core->duties.items[duty];
+}
 
 /* wait.c */
 void core_wait_decide(struct engine_core *core);

@@ -20,8 +20,8 @@ void core_jobs_wake(struct engine_core *core) {
     struct job_channel *jobs = &core->jobs;
     jobs->wakes++;
     jobs->next_claim_ms = 0;
-    if (jobs->next_schedules_ms > core->now_ms + core->config.poll_ms)
-        jobs->next_schedules_ms = 0;
+    if (core_duty(core, DUTY_SCHEDULES)->due_ms > core->now_ms + core->config.poll_ms)
+        duties_wake(&core->duties, DUTY_SCHEDULES, core->now_ms);
     jobs->look_free_ms = core->now_ms + core->config.poll_ms;
 }
 
@@ -140,10 +140,8 @@ static void build_finish(struct engine_core *core, int wanted) {
 }
 
 static struct engine_action *call(struct engine_core *core, enum job_call type) {
-    static const enum engine_action_type actions[] = {[JOBS_FINISH] = ACTION_JOBS_FINISH,
-                                                      [JOBS_RENEW] = ACTION_JOBS_RENEW,
-                                                      [JOBS_FREE] = ACTION_JOBS_FREE,
-                                                      [JOBS_SCHEDULES] = ACTION_SCHEDULES};
+    static const enum engine_action_type actions[] = {
+        [JOBS_FINISH] = ACTION_JOBS_FINISH, [JOBS_RENEW] = ACTION_JOBS_RENEW, [JOBS_FREE] = ACTION_JOBS_FREE};
     core->jobs.call = type;
     core->jobs.sent_ms = core->now_ms; /* before it is sent: leases can only be longer than we think */
     core->jobs.wakes_seen = core->jobs.wakes;
@@ -191,8 +189,6 @@ void core_jobs_decide(struct engine_core *core) {
     int wanted = core->now_ms >= jobs->next_claim_ms ? claim_wanted(core) : 0;
     if (core_lease_renew_due(core, CHANNEL_JOBS))
         send_renewals(core);
-    else if (!core->stopping && core->now_ms >= jobs->next_schedules_ms)
-        (void)call(core, JOBS_SCHEDULES);
     else if (jobs->resend || wanted > 0 || report_due(core))
         send_finish(core, wanted);
     else if (may_rest(core) && core->now_ms >= jobs->look_free_ms)
@@ -205,13 +201,11 @@ int64_t core_jobs_due_ms(struct engine_core *core) {
     if (!core_serves(core, CHANNEL_JOBS) || !core->registered || core->deregistering)
         return due_ms;
     if (jobs->call == JOBS_QUIET && !jobs->lost) {
-        int64_t times[] = {core_lease_renew_due_ms(core, CHANNEL_JOBS),
-                           core->stopping ? INT64_MAX : jobs->next_schedules_ms,
-                           jobs->resend ? core->now_ms : INT64_MAX,
-                           claim_wanted(core) > 0 ? jobs->next_claim_ms : INT64_MAX,
-                           jobs->pending.count > 0 ? jobs->pending_since_ms + ENGINE_JOB_LINGER_MS
-                                                   : INT64_MAX,
-                           may_rest(core) ? jobs->look_free_ms : INT64_MAX};
+        int64_t times[] = {
+            core_lease_renew_due_ms(core, CHANNEL_JOBS), jobs->resend ? core->now_ms : INT64_MAX,
+            claim_wanted(core) > 0 ? jobs->next_claim_ms : INT64_MAX,
+            jobs->pending.count > 0 ? jobs->pending_since_ms + ENGINE_JOB_LINGER_MS : INT64_MAX,
+            may_rest(core) ? jobs->look_free_ms : INT64_MAX};
         for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
             due_ms = times[i] < due_ms ? times[i] : due_ms;
         if (due_ms < jobs->backoff_until_ms)
@@ -241,7 +235,7 @@ static void count_answer(struct engine_core *core, const struct entry *entry, en
 /* The instance has expired, or was evicted: the next beat tells which, and until then nothing is asked. */
 static void lose(struct engine_core *core) {
     core->jobs.lost = true;
-    core->next_beat_ms = core->now_ms;
+    core_duty(core, DUTY_BEAT)->due_ms = core->now_ms;
 }
 
 static void finish_failed(struct engine_core *core, pawl_status status) {
@@ -297,8 +291,10 @@ static void free_answered(struct engine_core *core, const struct engine_event *e
     if (jobs->wakes != jobs->wakes_seen)
         return;
     jobs->look_free_ms = core->now_ms + (free_ms > 0 ? free_ms : core->config.rest_ms / 3);
-    if (free_ms > core->config.poll_ms)
-        jobs->next_claim_ms = jobs->next_schedules_ms = core->now_ms + free_ms;
+    if (free_ms > core->config.poll_ms) {
+        jobs->next_claim_ms = core->now_ms + free_ms;
+        duties_rest(&core->duties, DUTY_SCHEDULES, jobs->next_claim_ms);
+    }
 }
 
 void core_jobs_answered(struct engine_core *core, const struct engine_event *event) {
@@ -319,13 +315,8 @@ void core_jobs_answered(struct engine_core *core, const struct engine_event *eve
     case EVENT_JOBS_RENEWED:
         renewals_answered(core, event, is_void);
         break;
-    case EVENT_JOBS_FREE:
+    default:
         free_answered(core, event);
-        break;
-    default: /* schedules */
-        jobs->next_schedules_ms = core->now_ms + core->config.poll_ms;
-        if (event->count > 0)
-            core_jobs_wake(core);
         break;
     }
 }

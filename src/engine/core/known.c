@@ -82,7 +82,7 @@ void core_known_granted(struct engine_core *core, enum engine_channel channel, i
 
 /* What got lost while the store did not answer is found out with the next beat, which comes now. */
 void core_known_doubt(struct engine_core *core) {
-    core->next_beat_ms = core->now_ms;
+    core_duty(core, DUTY_BEAT)->due_ms = core->now_ms;
     core->known[CHANNEL_JOBS].due_ms = core->now_ms;
 }
 
@@ -96,7 +96,7 @@ void core_known_settled(struct engine_core *core, enum engine_channel channel,
     if (answer->newest > known->newest_token) {
         known->newest_token = answer->newest;
         if (settled(core, channel) == answer->newest) {
-            core->next_beat_ms = core->now_ms;
+            core_duty(core, DUTY_BEAT)->due_ms = core->now_ms;
             known->due_ms = core->now_ms;
         }
     }

@@ -86,10 +86,10 @@ void core_life_registered(struct engine_core *core, const struct engine_event *e
         if (event->policy != POLICY_DEFAULT)
             core->schema_policy = event->policy;
         core_instance_lease(core, core->beat_sent_ms, core->config.instance_lease_ms);
-        core->next_beat_ms = core->now_ms; /* the first beat reports the peers */
-        core->next_poll_ms = core->now_ms; /* what waits is taken at once */
+        core_duty(core, DUTY_BEAT)->due_ms = core->now_ms; /* the first beat reports the peers */
+        core->next_poll_ms = core->now_ms;                 /* what waits is taken at once */
         core_jobs_wake(core);
-        core->next_look_ms = core->now_ms + ENGINE_LOOK_MS;
+        core_duty(core, DUTY_LOOK)->due_ms = core->now_ms + ENGINE_LOOK_MS;
         core_log(core, LOG_REGISTERED, core->registrations, core->config.instance_lease_ms, 0);
         return;
     }
@@ -131,9 +131,13 @@ int64_t core_life_beat_ms(const struct engine_core *core) {
 
 /* Not idle any more: beats are due as often as they should be. */
 void core_life_busy(struct engine_core *core) {
-    int64_t due_ms = core->beat_sent_ms + core->config.heartbeat_ms;
-    if (due_ms < core->next_beat_ms)
-        core->next_beat_ms = due_ms;
+    duties_forward(&core->duties, DUTY_BEAT, core->beat_sent_ms + core->config.heartbeat_ms);
+}
+
+/* News do not wait for the beat's turn, but many of them are fetched together. */
+static void fetch_news(struct engine_core *core) {
+    if (core->news)
+        duties_forward(&core->duties, DUTY_BEAT, core->beat_sent_ms + NEWS_MS_MIN);
 }
 
 /* Work has arrived, maybe for a peer that died while all were idle; or there is news that only a beat
@@ -141,22 +145,25 @@ void core_life_busy(struct engine_core *core) {
 void core_life_woken(struct engine_core *core) {
     look_for(core, LOOK_BEHIND_MS);
     core_life_busy(core);
+    fetch_news(core);
 }
 
 /* A peer may have died with work waiting in its lanes and none in flight. A peer that beats in time is not
  * due before our next beat; for one that is, an idle worker looks once, when its lease ends. */
 static void watch_silent(struct engine_core *core, int64_t ends_ms) {
-    if (ends_ms <= 0 || core->now_ms + ends_ms > core->next_beat_ms)
+    if (ends_ms <= 0 || core->now_ms + ends_ms > core_duty(core, DUTY_BEAT)->due_ms)
         return;
+    struct duty_state *look = core_duty(core, DUTY_LOOK);
     bool idle = core->was_idle && core->now_ms >= core->look_until_ms;
     int64_t at_ms = core->now_ms + ends_ms + LOOK_SOON_MS;
-    if (idle || at_ms < core->next_look_ms)
-        core->next_look_ms = at_ms;
+    if (idle || at_ms < look->due_ms)
+        look->due_ms = at_ms;
     look_for(core, ends_ms + LOOK_BEHIND_MS);
 }
 
 void core_life_beat(struct engine_core *core, const struct engine_event *event) {
-    core->beating = false;
+    struct duty_state *duty = core_duty(core, DUTY_BEAT);
+    duty->running = false;
     if (!core->registered || core->deregistering)
         return;
     if (event->status == PAWL_STALE) {
@@ -165,12 +172,13 @@ void core_life_beat(struct engine_core *core, const struct engine_event *event) 
     }
     if (event->status != PAWL_OK) {
         core_log_text(core, LOG_BEAT_FAILED, event->status, core_error_text(event));
-        core->next_beat_ms = core->now_ms + core_jitter(core, ENGINE_BACKOFF_MS_MAX / 2);
+        duty->due_ms = core->now_ms + core_jitter(core, ENGINE_BACKOFF_MS_MAX / 2);
         return;
     }
     const struct beat_result *beat = event->beat;
     core_instance_lease(core, core->beat_sent_ms, beat->lease_until_ms - beat->now_ms);
-    core->next_beat_ms = core->beat_sent_ms + core_life_beat_ms(core);
+    duty->due_ms = core->beat_sent_ms + core_life_beat_ms(core);
+    fetch_news(core);
     core->metrics.peers = event->peers;
     core->metrics.heartbeats++;
     core->jobs.lost = false; /* an instance that was not evicted is alive again */
@@ -184,13 +192,14 @@ void core_life_beat(struct engine_core *core, const struct engine_event *event) 
     watch_silent(core, event->peer_ends_ms);
     if (beat->lanes_taken > 0) {
         core->next_poll_ms = core->now_ms;
-        core->woken = true;                /* a claim on its way knows nothing of them */
-        core->next_look_ms = core->now_ms; /* what it took may have moved its share by one more */
+        core->woken = true; /* a claim on its way knows nothing of them */
+        core_duty(core, DUTY_LOOK)->due_ms =
+            core->now_ms; /* what it took may have moved its share by one more */
     }
 }
 
 void core_life_looked(struct engine_core *core, const struct engine_event *event) {
-    core->looking = false;
+    core_duty(core, DUTY_LOOK)->running = false;
     if (event->status != PAWL_OK || !core->registered)
         return;
     if (event->look->evicted > 0) {
@@ -200,31 +209,23 @@ void core_life_looked(struct engine_core *core, const struct engine_event *event
     /* A lock is gone: every worker looks at the moment its owner counts as dead. */
     int64_t believe_ms = event->look->believe_ms;
     if (believe_ms >= 0) {
-        int64_t again_ms = core->now_ms + (believe_ms > LOOK_SOON_MS ? believe_ms : LOOK_SOON_MS);
-        core->next_look_ms = again_ms < core->next_look_ms ? again_ms : core->next_look_ms;
+        int64_t wait_ms = believe_ms > LOOK_SOON_MS ? believe_ms : LOOK_SOON_MS;
+        duties_forward(&core->duties, DUTY_LOOK, core->now_ms + wait_ms);
         look_for(core, LOOK_BEHIND_MS);
     }
     /* A beat takes the lanes that became free; the poll after it takes their work. */
-    if (event->look->evicted > 0 || event->look->rebalance_wanted) {
-        int64_t soonest_ms = core->beat_sent_ms + REBALANCE_MS_MIN;
-        core->next_beat_ms = soonest_ms < core->next_beat_ms ? soonest_ms : core->next_beat_ms;
-    }
+    if (event->look->evicted > 0 || event->look->rebalance_wanted)
+        duties_forward(&core->duties, DUTY_BEAT, core->beat_sent_ms + REBALANCE_MS_MIN);
 }
 
 /* Peers are watched while they, or we ourselves, have work in flight, and a little longer: the one that has
  * just finished its share is the one to notice that another has not. An idle fleet costs nothing. */
-static bool look_wanted(struct engine_core *core) {
+bool core_life_look_wanted(struct engine_core *core) {
     if (core->grants.next != &core->grants || (core_serves(core, CHANNEL_JOBS) && !core_jobs_idle(core)))
         look_for(core, LOOK_BEHIND_MS);
     bool messages = (core->config.instance.kinds & KIND_BITS_ALL) != 0; /* else it is never told idle */
     bool busy = core->now_ms < core->look_until_ms || (messages && !core->was_idle);
     return core->registered && core->metrics.peers > 0 && busy && !core->stopping;
-}
-
-/* When the next beat is due; news do not wait for their turn, but many of them are fetched together. */
-static int64_t beat_due_ms(const struct engine_core *core) {
-    int64_t news_ms = core->news ? core->beat_sent_ms + NEWS_MS_MIN : INT64_MAX;
-    return news_ms < core->next_beat_ms ? news_ms : core->next_beat_ms;
 }
 
 void core_life_decide(struct engine_core *core) {
@@ -233,21 +234,9 @@ void core_life_decide(struct engine_core *core) {
         core->cycle = CYCLE_CHECKING;
         (void)core_act(core, ACTION_CHECK_READY);
     }
+    core_duties_decide(core);
     if (!core->registered || core->deregistering)
         return;
-    if (!core->beating && core->now_ms >= beat_due_ms(core)) {
-        core->beating = true;
-        core->news = false;
-        core->beat_sent_ms = core->now_ms;
-        struct engine_action *action = core_act(core, ACTION_BEAT);
-        for (enum engine_channel channel = 0; action != NULL && channel < CHANNEL_COUNT; channel++)
-            action->known[channel] = core_known(core, channel);
-    }
-    if (look_wanted(core) && !core->looking && core->now_ms >= core->next_look_ms) {
-        core->looking = true;
-        core->next_look_ms = core->now_ms + ENGINE_LOOK_MS;
-        (void)core_act(core, ACTION_LOOK);
-    }
     if (core_side_wanted(core))
         core_side_send(core);
     core_jobs_decide(core);
@@ -257,15 +246,7 @@ void core_life_decide(struct engine_core *core) {
     }
 }
 
-int64_t core_life_due_ms(struct engine_core *core) {
-    int64_t due_ms = INT64_MAX;
-    if (!core->registered && !core->registering && core->cycle == CYCLE_IDLE && !core->stopping)
-        due_ms = core->backoff_until_ms;
-    if (!core->registered || core->deregistering)
-        return due_ms;
-    if (!core->beating && beat_due_ms(core) < due_ms)
-        due_ms = beat_due_ms(core);
-    if (look_wanted(core) && !core->looking && core->next_look_ms < due_ms)
-        due_ms = core->next_look_ms;
-    return due_ms;
+int64_t core_life_due_ms(const struct engine_core *core) {
+    bool registers = !core->registered && !core->registering && core->cycle == CYCLE_IDLE && !core->stopping;
+    return registers ? core->backoff_until_ms : INT64_MAX;
 }

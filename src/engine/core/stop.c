@@ -7,6 +7,7 @@ void core_stop_begin(struct engine_core *core, bool now) {
     if (!core->stopping) {
         core->stopping = true;
         core->drain_until_ms = core->now_ms + core->config.drain_ms;
+        duties_stop(&core->duties, false);
         core_log(core, LOG_STOPPING, core_running(core), core->config.drain_ms, 0);
     } else {
         now = true; /* asking twice means at once */
@@ -28,6 +29,7 @@ static void leave(struct engine_core *core) {
     if (core->exited)
         return;
     core->exited = true;
+    core_duties_leave(core);
     core_log(core, LOG_STOPPED, core->metrics.completed, core->metrics.failed, core->forced);
     struct engine_action *action = core_act(core, ACTION_EXIT);
     if (action != NULL)
@@ -49,12 +51,14 @@ void core_stop_decide(struct engine_core *core) {
         cancel_running(core);
     bool reported = core->pending_count == 0 && core->report_count == 0 && core->cycle == CYCLE_IDLE &&
                     !core->resend && !core->side.on_way && core_jobs_reported(core);
-    bool idle = core_running(core) == 0 && reported && !core->registering && !core->beating;
+    bool idle = core_running(core) == 0 && reported && !core->registering &&
+                !core_duty(core, DUTY_BEAT)->running;
     if (core->now_ms >= core->give_up_ms) {
         core->forced = true;
         leave(core);
     } else if (idle && core->registered && !core->deregistering) {
         core->deregistering = true;
+        core_duties_leave(core);
         (void)core_act(core, ACTION_DEREGISTER);
     } else if (idle && !core->registered) {
         leave(core);

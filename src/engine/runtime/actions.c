@@ -31,6 +31,7 @@ static void ask(struct runtime *runtime, enum runtime_thread thread, enum call_t
     call->renew = action->renew;
     call->rest_ms = runtime->config.engine.rest_ms;
     call->queue = runtime->config.engine.queue;
+    call->order = action->order;
     call->processed = type == CALL_BEAT ? runtime_done(runtime) : 0;
     if (type == CALL_REPORT && action->report.failed && action->report.fail.error.len > 0) {
         /* The core drops the message, and its text with it, when the instance is evicted meanwhile. */
@@ -49,7 +50,12 @@ static void ask(struct runtime *runtime, enum runtime_thread thread, enum call_t
             return;
         }
     }
-    store_thread_call(runtime->threads[thread], call);
+    if (type != CALL_DUTY && type != CALL_MAINTAIN) {
+        store_thread_call(runtime->threads[thread], call);
+    } else if (!runtime_duty(runtime, call)) {
+        call_free(call);
+        fatal(runtime, PAWL_NO_MEMORY, "no thread for a duty");
+    }
 }
 
 /* A call that the runtime makes for itself. */
@@ -150,7 +156,6 @@ static const struct {
     [ACTION_JOBS_FINISH] = {true, THREAD_JOBS, CALL_JOBS_FINISH},
     [ACTION_JOBS_RENEW] = {true, THREAD_JOBS, CALL_JOBS_RENEW},
     [ACTION_JOBS_FREE] = {true, THREAD_JOBS, CALL_JOBS_FREE},
-    [ACTION_SCHEDULES] = {true, THREAD_JOBS, CALL_SCHEDULES},
     [ACTION_WAIT_BEGIN] = {true, THREAD_CONTROL, CALL_WAIT_BEGIN},
     [ACTION_WAIT_END] = {true, THREAD_CONTROL, CALL_WAIT_END},
     [ACTION_DEREGISTER] = {true, THREAD_CONTROL, CALL_DEREGISTER},
@@ -165,6 +170,10 @@ static void carry_out(struct runtime *runtime, const struct engine_action *actio
     switch (action->type) {
     case ACTION_CHECK_READY:
         check_ready(runtime, action);
+        break;
+    case ACTION_DUTY:
+        ask(runtime, THREAD_COUNT, action->order.duty == DUTY_HOUSEKEEPING ? CALL_MAINTAIN : CALL_DUTY,
+            action);
         break;
     case ACTION_START:
         start(runtime, action);

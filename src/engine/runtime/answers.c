@@ -5,24 +5,6 @@
 #include "base/time/clock.h"
 #include "engine/runtime/runtime.h"
 
-enum { MAINTAIN_DONE = 50000 };
-
-/* Housekeeping goes after a beat, whose answer must not wait for it. A fleet that was started together does
- * not do it all at once. */
-static void maintain_sometimes(struct runtime *runtime, pawl_status beat) {
-    int64_t now_ms = clock_boot_ms(), every_ms = runtime->config.cleanup_ms;
-    int64_t done = runtime_done(runtime);
-    /* Much work done leaves much to clean up. */
-    bool due = now_ms >= runtime->maintain_ms || done - runtime->maintain_done >= MAINTAIN_DONE;
-    if (beat != PAWL_OK || !due)
-        return;
-    if (runtime->maintain_ms > 0)
-        runtime_ask_control(runtime, CALL_MAINTAIN);
-    runtime->maintain_ms = now_ms + every_ms / 2 +
-                           (int64_t)(runtime->config.engine.seed % (uint64_t)every_ms);
-    runtime->maintain_done = done;
-}
-
 /* Logged, because the log is out of reach for someone who changes the database. */
 static void tell_head(struct runtime *runtime, const struct audit_head *head) {
     if (head->number == 0 || head->number == runtime->audit_number)
@@ -30,14 +12,6 @@ static void tell_head(struct runtime *runtime, const struct audit_head *head) {
     log_event(&runtime->config.log, LOG_LEVEL_INFO, "audit_head", "number=%" PRId64 " hash=%s", head->number,
               head->hash);
     runtime->audit_number = head->number;
-}
-
-/* A round that was full is followed by another; beats come between. */
-static void maintained(struct runtime *runtime, const struct call *call) {
-    if (call->status == PAWL_OK)
-        tell_head(runtime, &call->head);
-    if (call->status == PAWL_OK && call->more && !runtime->exiting)
-        runtime_ask_control(runtime, CALL_MAINTAIN);
 }
 
 /* Never pretend durability: what was found is logged at every start, as a warning when it is not enough. */
@@ -79,7 +53,6 @@ static void beaten(struct runtime *runtime, const struct call *call, struct engi
     event->peers_busy = call->peers_busy;
     event->peer_ends_ms = call->peer_ends_ms;
     event->lanes_short = call->lanes_short;
-    maintain_sometimes(runtime, call->status);
 }
 
 /* Trying again would only hide it: the worker ends and says what it is. */
@@ -104,13 +77,12 @@ static bool answered_apart(struct runtime *runtime, struct call *call) {
     case CALL_LEFT:
         runtime_idle_answer(runtime, call);
         return true;
-    case CALL_MAINTAIN:
-        maintained(runtime, call);
-        return true;
     case CALL_WAIT_END:
     case CALL_WAKE:
     case CALL_CANCEL_END:
         return true; /* nothing waits for these */
+    case CALL_DUTY:
+        return call->order.leave;
     default:
         return false;
     }
@@ -134,15 +106,26 @@ static bool jobs_answered(struct runtime *runtime, struct call *call, struct eng
         event->type = EVENT_JOBS_RENEWED;
         event->renewed = &call->renewed;
         return false;
-    case CALL_JOBS_FREE:
+    default: /* jobs_free */
         event->type = EVENT_JOBS_FREE;
         event->free_ms = call->free_ms;
         return false;
-    default: /* schedules */
+    }
+}
+
+/* The end of a turn. */
+static void duty_ended(struct runtime *runtime, const struct call *call, struct engine_event *event) {
+    *event = (struct engine_event){.type = EVENT_DUTY,
+                                   .status = call->status,
+                                   .duty = call->order.duty,
+                                   .held = call->held,
+                                   .next_ms = call->next_ms};
+    if (call->type == CALL_SCHEDULES) {
         runtime_jobs_fired(runtime, call);
-        event->type = EVENT_SCHEDULES;
+        event->next_ms = -1;
         event->count = (size_t)call->fired.fired;
-        return false;
+    } else if (call->type == CALL_MAINTAIN && call->status == PAWL_OK) {
+        tell_head(runtime, &call->head);
     }
 }
 
@@ -185,8 +168,12 @@ static void answered(struct runtime *runtime, struct call *call) {
     case CALL_JOBS_FINISH:
     case CALL_JOBS_RENEW:
     case CALL_JOBS_FREE:
-    case CALL_SCHEDULES:
         kept = jobs_answered(runtime, call, &event);
+        break;
+    case CALL_SCHEDULES:
+    case CALL_MAINTAIN:
+    case CALL_DUTY:
+        duty_ended(runtime, call, &event);
         break;
     case CALL_REPORT:
         event.type = EVENT_REPORTED;

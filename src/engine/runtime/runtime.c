@@ -18,7 +18,7 @@
 #include "base/time/clock.h"
 #include "base/uuid.h"
 
-enum { TICK_MS = 200, LEFT_MS = 20, LEAVE_MS = 2000, EVENTS_MAX = 64 };
+enum { TICK_MS = 200, LEFT_MS = 20, LEAVE_MS = 2000, DUTIES_LEAVE_MS = 5000, EVENTS_MAX = 64 };
 
 static int match(void *self, const struct item *item, pawl_str *paused) {
     return handler_table_match_item(((struct runtime *)self)->config.handlers, item, paused);
@@ -75,13 +75,16 @@ static pawl_status make_rules(struct runtime *runtime, pawl_error *err) {
     return PAWL_OK;
 }
 
+void runtime_thread_init(struct runtime *runtime, struct store_thread *thread) {
+    thread->wake_fd = runtime->wake_fd;
+    thread->config = runtime->config.store;
+    thread->observer = runtime->config.observer;
+    thread->log = &runtime->config.log;
+}
+
 static pawl_status open_threads(struct runtime *runtime, pawl_error *err) {
-    for (int i = 0; i < THREAD_COUNT; i++) {
-        runtime->threads[i]->wake_fd = runtime->wake_fd;
-        runtime->threads[i]->config = runtime->config.store;
-        runtime->threads[i]->observer = runtime->config.observer;
-        runtime->threads[i]->log = &runtime->config.log;
-    }
+    for (int i = 0; i < THREAD_COUNT; i++)
+        runtime_thread_init(runtime, runtime->threads[i]);
     /* It registers as soon as the other has seen that the store is there. The rest connect when they are
      * first needed. */
     runtime->threads[THREAD_CONTROL]->early = true;
@@ -133,6 +136,8 @@ pawl_status runtime_create(const struct runtime_config *config, struct runtime *
         status = open_fds(runtime, err);
     if (status == PAWL_OK)
         status = open_threads(runtime, err);
+    if (status == PAWL_OK)
+        status = runtime_duties_open(runtime, err);
     if (status == PAWL_OK)
         status = runtime_jobs_open(runtime, err);
     if (status == PAWL_OK) {
@@ -338,6 +343,7 @@ static void loop(struct runtime *runtime) {
         runtime_process_trouble(runtime);
         for (int i = 0; i < THREAD_COUNT; i++)
             runtime_take_answers(runtime, runtime->threads[i]);
+        runtime_duties_answered(runtime);
         tick(runtime);
         runtime_idle_sync(runtime);
     }
@@ -373,6 +379,11 @@ static void close_threads(struct runtime *runtime) {
         if (store_thread_close(runtime->threads[i], wait_ms))
             continue;
         runtime->threads[i] = NULL;
+        runtime->left_behind = true;
+    }
+    if (!runtime_duties_close(runtime, DUTIES_LEAVE_MS)) {
+        log_event(&runtime->config.log, LOG_LEVEL_ERROR, "duty_left_behind", "reason=%s",
+                  "its turn has not ended");
         runtime->left_behind = true;
     }
 }
@@ -415,7 +426,7 @@ void runtime_free(struct runtime *runtime) {
         runtime->pool = NULL;
     /* What an abandoned thread still uses is not ours to free: its wake-up, its batch, its bundles, the world
      * of its jobs and the log, which are part of the runtime. */
-    bool clean = runtime->pool != NULL;
+    bool clean = runtime->pool != NULL && !runtime->left_behind;
     for (int i = 0; i < THREAD_COUNT; i++)
         clean = clean && runtime->threads[i] != NULL;
     if (!clean)
@@ -430,6 +441,7 @@ void runtime_free(struct runtime *runtime) {
     engine_actions_free(&runtime->actions);
     free(runtime->rules);
     runtime_jobs_close(runtime);
+    runtime_duties_free(runtime);
     free(runtime->pool);
     for (int i = 0; i < THREAD_COUNT; i++)
         free(runtime->threads[i]);

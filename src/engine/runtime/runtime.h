@@ -24,6 +24,15 @@ struct runtime_jobs {
 /* Each has a store handle of its own, so that none waits for another. */
 enum runtime_thread { THREAD_CONTROL = 0, THREAD_WORK, THREAD_CLAIMS, THREAD_JOBS, THREAD_COUNT };
 
+/* The duties of the configuration, and the threads on which they have their turns. */
+struct runtime_duties {
+    struct duty_work *works;    /* by duty */
+    struct store_thread **last; /* by duty: where it had its last turn; NULL = none yet */
+    struct store_thread **threads;
+    size_t thread_count;
+    stop_flag stop; /* of the turns */
+};
+
 /* What a worker is made of; texts are borrowed for as long as the runtime lives. */
 struct runtime_config {
     struct engine_config engine; /* handlers, match and seed are filled in by the runtime */
@@ -32,7 +41,6 @@ struct runtime_config {
     struct runtime_jobs jobs;
     struct launcher *launchers[RUNTIME_LAUNCHERS_MAX]; /* other starters of programs besides the runtime */
     size_t launcher_count;
-    int64_t cleanup_ms;        /* between two rounds of housekeeping */
     struct observer *observer; /* NULL: nothing is noted */
     bool own_process;
     bool (*ready)(void *self);
@@ -47,7 +55,6 @@ struct runtime_config {
     bool (*beside_busy)(void *beside);
     void (*beside_ask)(void *beside); /* asks whether really nothing is left: busy until that is known */
     unsigned (*beside_leaves)(void *beside); /* KIND_BIT: what is not to be claimed for now */
-    void (*beside_wake)(void *beside);       /* the store has woken the worker */
     void *beside;
 };
 
@@ -60,6 +67,7 @@ struct runtime {
     struct engine_handler *rules;
     struct pool *pool; /* separate, because a stuck thread may keep them */
     struct store_thread *threads[THREAD_COUNT];
+    struct runtime_duties duties;
     struct shared_store shared;            /* of the running jobs */
     struct pipeline_world_of_worker world; /* likewise */
     int64_t unmatched_ms;                  /* when it was last told that nothing here fits a job */
@@ -75,10 +83,9 @@ struct runtime {
     bool troubled; /* a program cannot be started */
     int64_t trouble_until_ms[CHANNEL_COUNT];
     struct orphan_others others; /* children of this process that are not ours */
-    int64_t core_timer_ms, sweep_ms, tick_ms, maintain_ms;
+    int64_t core_timer_ms, sweep_ms, tick_ms;
     unsigned left_kinds;      /* not claimed for now */
     int64_t audit_number;     /* the anchor of the audit that was logged last */
-    int64_t maintain_done;    /* messages and jobs that had ended at the last housekeeping */
     bool ready_inline;        /* a check that can be answered without a call */
     int *failed_slots;        /* whose program could not be started; as many as there are slots */
     int64_t *failed_waits_ms; /* how long its message is to wait; 0 = it was too late to start it */
@@ -117,6 +124,17 @@ void runtime_free(struct runtime *runtime); /* takes NULL */
 
 /* Messages and jobs that have ended since the start. */
 int64_t runtime_done(struct runtime *runtime);
+
+void runtime_thread_init(struct runtime *runtime, struct store_thread *thread);
+
+/* runtime_duties.c */
+PAWL_MUSTCHECK pawl_status runtime_duties_open(struct runtime *runtime, pawl_error *err);
+/* Gives a turn to the duty of call->order. False: there is no thread for it. */
+PAWL_MUSTCHECK bool runtime_duty(struct runtime *runtime, struct call *call);
+void runtime_duties_answered(struct runtime *runtime);
+/* Ends the threads. False: one is stuck and was abandoned, together with what its duty uses. */
+PAWL_MUSTCHECK bool runtime_duties_close(struct runtime *runtime, int64_t wait_ms);
+void runtime_duties_free(struct runtime *runtime);
 
 /* runtime_actions.c */
 void runtime_step(struct runtime *runtime, struct engine_event event);

@@ -17,6 +17,8 @@ static pawl_status ensure_open(struct store_thread *thread, pawl_error *err) {
     if (status != PAWL_OK)
         return status;
     thread->store = opened;
+    if (thread->of_duties)
+        return PAWL_OK;
     bool held = false;
     status = thread->store->ops->core.settings_read(thread->store, &thread->settings, err);
     if (status == PAWL_OK && !uuid_is_nil(thread->instance))
@@ -204,9 +206,51 @@ static pawl_status run_deregister(struct store_thread *thread, struct call *call
 static pawl_status run_maintain(struct store_thread *thread, struct call *call) {
     struct housekeeping round = {0};
     pawl_status status =
-        housekeeping_round(thread->store, thread->instance, MAINTAIN_ROWS, &round, &call->error);
-    call->more = round.more;
+        housekeeping_round(thread->store, call->instance.id, MAINTAIN_ROWS, &round, &call->error);
+    call->next_ms = round.more ? 0 : -1;
     call->head = round.head;
+    return status;
+}
+
+/* Whether the turn may go on: its lease is taken or renewed first. */
+static pawl_status take_lease(struct store_thread *thread, struct call *call) {
+    struct duty_work *work = call->work;
+    struct duty_take take = {str_from(work->duty->rule.name), call->instance.id, work->duty->rule.lease_ms};
+    pawl_status status =
+        thread->store->ops->relay->duty_take(thread->store, &take, &work->grant, &call->error);
+    if (status != PAWL_OK)
+        work->grant.held = false;
+    return status;
+}
+
+static pawl_status leave_duty(struct store_thread *thread, struct duty_work *work, struct duty_turn *turn) {
+    pawl_error ignored;
+    if (!work->grant.held)
+        return PAWL_OK;
+    if (work->duty->leave != NULL)
+        work->duty->leave(work->duty->self, turn);
+    work->grant.held = false;
+    pawl_status status = thread->store->ops->relay->duty_leave(thread->store, str_from(work->duty->rule.name),
+                                                               turn->token, &ignored);
+    return status == PAWL_STALE ? PAWL_OK : status; /* another has it already */
+}
+
+/* One turn of a duty. */
+static pawl_status run_duty(struct store_thread *thread, struct call *call) {
+    struct duty_work *work = call->work;
+    pawl_status status = call->order.take ? take_lease(thread, call) : PAWL_OK;
+    struct duty_turn turn = {.store = thread->store,
+                             .instance = call->instance.id,
+                             .token = work->grant.held ? work->grant.token : 0,
+                             .stop = work->stop,
+                             .next_ms = -1};
+    if (call->order.leave)
+        status = leave_duty(thread, work, &turn);
+    else if (status == PAWL_OK && (work->grant.held || work->duty->rule.lease_ms == 0))
+        status = work->duty->run(work->duty->self, &turn, &call->error);
+    work->grant.held = work->grant.held && !turn.lease_ended;
+    call->held = work->grant.held;
+    call->next_ms = turn.next_ms;
     return status;
 }
 
@@ -239,7 +283,18 @@ static pawl_status run_report(struct store_thread *thread, struct call *call) {
     return PAWL_OK;
 }
 
-void store_call_run(struct store_thread *thread, struct call *call) {
+/* A failure is told once, until a turn succeeds. */
+static void turn_ended(struct store_thread *thread, const struct call *call) {
+    struct duty_work *work = call->work;
+    if (!call->held && work->duty->leave != NULL)
+        work->duty->leave(work->duty->self, &(struct duty_turn){0});
+    if (call->status != PAWL_OK && !work->failing)
+        log_event(thread->log, LOG_LEVEL_WARN, "duty_failed", "duty=%s error=%s", work->duty->rule.name,
+                  call->error.text);
+    work->failing = call->status != PAWL_OK;
+}
+
+static void run(struct store_thread *thread, struct call *call) {
     call->status = ensure_open(thread, &call->error);
     if (call->status != PAWL_OK)
         return;
@@ -284,6 +339,9 @@ void store_call_run(struct store_thread *thread, struct call *call) {
     case CALL_SCHEDULES:
         call->status = schedule_duty(thread->store, &call->fired, &call->error);
         break;
+    case CALL_DUTY:
+        call->status = run_duty(thread, call);
+        break;
     case CALL_WAIT_BEGIN:
         call->status =
             ops->wait_begin(thread->store, thread->instance, call->instance.kinds, &call->late, &call->error);
@@ -305,4 +363,10 @@ void store_call_run(struct store_thread *thread, struct call *call) {
         break;
     }
     after(thread, call->status);
+}
+
+void store_call_run(struct store_thread *thread, struct call *call) {
+    run(thread, call);
+    if (call->work != NULL)
+        turn_ended(thread, call);
 }

@@ -1,14 +1,17 @@
 /* A thread with its own store handle. */
 #include "engine/runtime/store_thread.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/thread.h"
 #include "base/time/clock.h"
 
-enum { BATCH_ARENA_BYTES_MAX = 1 << 30 };
+/* A fleet must not hold connections that are used once a minute. */
+enum { BATCH_ARENA_BYTES_MAX = 1 << 30, KEEP_MS = 2000 };
 
 struct call *call_new(enum call_type type) {
     struct call *call = calloc(1, sizeof(*call));
@@ -55,10 +58,23 @@ static void wake(int fd) {
     (void)wrote; /* a full counter wakes as well */
 }
 
+/* Waits for a call, or for the time to close the handle. */
+static void wait_for_call(struct store_thread *thread) {
+    struct timespec until = clock_monotonic_after(KEEP_MS);
+    if (!thread->of_duties || thread->store == NULL) {
+        pthread_cond_wait(&thread->work, &thread->lock);
+    } else if (pthread_cond_timedwait(&thread->work, &thread->lock, &until) == ETIMEDOUT) {
+        pthread_mutex_unlock(&thread->lock);
+        store_close(thread->store);
+        thread->store = NULL;
+        pthread_mutex_lock(&thread->lock);
+    }
+}
+
 static struct call *next_call(struct store_thread *thread) {
     pthread_mutex_lock(&thread->lock);
     while (thread->todo_head == NULL && !thread->closing)
-        pthread_cond_wait(&thread->work, &thread->lock);
+        wait_for_call(thread);
     struct call *call = thread->todo_head;
     if (call != NULL) {
         thread->todo_head = call->next;
@@ -95,8 +111,8 @@ static void *thread_main(void *self) {
 
 pawl_status store_thread_open(struct store_thread *thread, pawl_error *err) {
     pthread_mutex_init(&thread->lock, NULL);
-    pthread_cond_init(&thread->work, NULL);
-    int code = pthread_create(&thread->thread, NULL, thread_main, thread);
+    thread_cond_init(&thread->work);
+    int code = thread_start(&thread->thread, thread_main, thread);
     if (code != 0)
         return error_errno(err, PAWL_NO_MEMORY, "worker", code, "no thread for the store");
     return PAWL_OK;
@@ -109,6 +125,7 @@ void store_thread_call(struct store_thread *thread, struct call *call) {
     else
         thread->todo_tail->next = call;
     thread->todo_tail = call;
+    thread->calls++;
     pthread_cond_signal(&thread->work);
     pthread_mutex_unlock(&thread->lock);
 }
@@ -118,6 +135,8 @@ struct call *store_thread_take(struct store_thread *thread) {
     struct call *done = thread->done_head;
     thread->done_head = NULL;
     thread->done_tail = NULL;
+    for (const struct call *call = done; call != NULL; call = call->next)
+        thread->calls--;
     pthread_mutex_unlock(&thread->lock);
     return done;
 }
@@ -134,9 +153,11 @@ bool store_thread_close(struct store_thread *thread, int64_t wait_ms) {
     int64_t until_ms = clock_boot_ms() + wait_ms;
     pthread_mutex_lock(&thread->lock);
     thread->closing = true;
-    free_calls(thread->todo_head);
-    thread->todo_head = NULL;
-    thread->todo_tail = NULL;
+    if (!thread->of_duties) {
+        free_calls(thread->todo_head);
+        thread->todo_head = NULL;
+        thread->todo_tail = NULL;
+    }
     pthread_cond_signal(&thread->work);
     while (!thread->closed && clock_boot_ms() < until_ms) {
         pthread_mutex_unlock(&thread->lock);

@@ -7,6 +7,7 @@
 
 #include "engine/core/core.h"
 #include "store/store.h"
+#include "work/duty.h"
 #include "work/observe.h"
 #include "work/schedule_duty.h"
 
@@ -24,12 +25,21 @@ enum call_type {
     CALL_JOBS_RENEW,
     CALL_JOBS_FREE,
     CALL_SCHEDULES,
+    CALL_DUTY,
     CALL_DEREGISTER,
     CALL_WAIT_BEGIN,
     CALL_WAIT_END,
     CALL_WAKE,
     CALL_CANCEL_END,
     CALL_WAKER_OPEN
+};
+
+/* What the turns of a duty share; only the thread that has its turn touches the grant. */
+struct duty_work {
+    const struct duty *duty;
+    const stop_flag *stop;
+    struct duty_grant grant; /* of its lease */
+    bool failing;            /* and that was logged */
 };
 
 /* One call and its answer. The caller of store_thread_take owns it: call_free. */
@@ -45,7 +55,9 @@ struct call {
     const struct grants_settle *known[CHANNEL_COUNT]; /* beat; stay as they are until the answer is taken */
     const struct jobs_finish *finish;                 /* likewise */
     const struct jobs_renew *renew;
-    int64_t rest_ms; /* jobs_free: the longest */
+    int64_t rest_ms;         /* jobs_free: the longest */
+    struct duty_work *work;  /* duty */
+    struct duty_order order; /* likewise; schedules and maintain: only which duty it is */
     /* out */
     pawl_status status;
     pawl_error error;
@@ -73,7 +85,8 @@ struct call {
     enum store_answer answer;
     enum fail_outcome fate;
     bool late;                 /* wait_begin */
-    bool more;                 /* maintain: another round finds more */
+    bool held;                 /* duty: its lease */
+    int64_t next_ms;           /* duty, maintain: until the next turn; -1 = its period */
     struct audit_head head;    /* maintain, deregister: of the audit */
     struct store_waker *waker; /* waker_open; closed by call_free unless it was taken */
 };
@@ -91,7 +104,10 @@ struct store_thread {
     pthread_cond_t work;
     struct call *todo_head, *todo_tail, *done_head, *done_tail;
     bool closing, closed;
-    bool early; /* connects before it is asked to */
+    bool early;     /* connects before it is asked to */
+    bool of_duties; /* closes its handle when it has had nothing to do for a while, and ends with no call
+                       undone */
+    int calls;      /* on their way; the caller's */
     int wake_fd;
     struct store_config config; /* texts are borrowed */
     struct observer *observer;  /* NULL: nothing is noted */

@@ -64,8 +64,6 @@ void runtime_waker_readable(struct runtime *runtime) {
     struct lane_name place = runtime->waker->place;
     runtime_step(runtime,
                  (struct engine_event){.type = EVENT_WAKE, .news = runtime->waker->news, .place = place});
-    if (runtime->config.beside_wake != NULL)
-        runtime->config.beside_wake(runtime->config.beside);
 }
 
 void runtime_waker_tick(struct runtime *runtime, int64_t now_ms) {

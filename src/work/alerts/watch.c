@@ -1,37 +1,21 @@
-/* The thread that evaluates alert rules. Every process asks once per interval, and the store gives the turn
- * to one of them. The connection is closed after each evaluation, so that a fleet does not hold many idle
- * ones. */
+/* Evaluating alert rules. Every process asks once per interval, and the store gives the turn to one of them.
+ */
 #include "work/alerts/watch.h"
 
-#include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
-#include "base/thread.h"
-#include "base/time/clock.h"
 #include "domain/alert.h"
 #include "work/alerts/round.h"
 #include "work/alerts/send.h"
 
-enum { STORE_WAIT_MS_MAX = 5000 };
-
 struct alert_watch {
-    struct alert_watch_config config;
+    struct duty duty;
+    struct store_config store;
     struct alert_sender sender;
-    pthread_t thread;
-    bool started;
-    stop_flag stop;
-    pthread_mutex_t lock;
-    pthread_cond_t wake;
-    uint64_t random;
-    bool failing; /* the last evaluation failed: logged once */
-    int64_t wait_ms;
 };
-
-static int at_most(int value, int most) { return value > 0 && value < most ? value : most; }
 
 /* The names of targets are patterns of handlers, but mean only themselves. */
 static pawl_status read_targets(struct alert_watch *watch, const char *path, pawl_error *err) {
@@ -48,6 +32,24 @@ static pawl_status read_targets(struct alert_watch *watch, const char *path, paw
                : status;
 }
 
+/* One evaluation, if it is our turn, and the due deliveries. */
+static pawl_status watch_turn(void *self, struct duty_turn *turn, pawl_error *err) {
+    struct alert_watch *watch = self;
+    int64_t interval_ms = watch->duty.rule.period_ms;
+    struct alert_round round = {.next_in_ms = interval_ms};
+    struct arena *arena = arena_create(0);
+    if (arena == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "alerts", "out of memory");
+    watch->sender.stop = turn->stop;
+    pawl_status status = alert_round(turn->store, interval_ms, arena, &round, err);
+    if (status == PAWL_OK)
+        status = alert_send_due(&watch->sender, turn->store, arena, err);
+    if (round.next_in_ms <= interval_ms)
+        turn->next_ms = round.next_in_ms;
+    arena_free(arena);
+    return status;
+}
+
 pawl_status alert_watch_create(const struct alert_watch_config *config, struct alert_watch **watch,
                                pawl_error *err) {
     int64_t interval_ms = config->interval_ms != 0 ? config->interval_ms : PAWL_ALERT_INTERVAL_MS_DEFAULT;
@@ -57,17 +59,17 @@ pawl_status alert_watch_create(const struct alert_watch_config *config, struct a
     struct alert_watch *made = calloc(1, sizeof *made);
     if (made == NULL)
         return error_set(err, PAWL_NO_MEMORY, "alerts", "out of memory");
-    made->config = *config;
-    made->config.interval_ms = interval_ms;
-    /* Stopping must not wait for a database that does not answer. */
-    made->config.store.connect_timeout_ms = at_most(config->store.connect_timeout_ms, STORE_WAIT_MS_MAX);
-    made->config.store.statement_timeout_ms = at_most(config->store.statement_timeout_ms, STORE_WAIT_MS_MAX);
+    made->store = config->store;
     made->sender.world.source = "/pawl/alerts";
     made->sender.log = config->log;
-    made->sender.stop = &made->stop;
-    made->random = (uint64_t)clock_boot_us() * 2654435761u;
-    thread_cond_init(&made->wake);
-    pthread_mutex_init(&made->lock, NULL);
+    /* A little after the next turn, by a different amount in each process, so that turns alternate. */
+    made->duty = (struct duty){.rule = {.name = "alerts",
+                                        .first_ms = interval_ms,
+                                        .period_ms = interval_ms,
+                                        .jitter_ms = interval_ms / 4,
+                                        .anytime = true},
+                               .run = watch_turn,
+                               .self = made};
     pthread_mutex_init(&made->sender.world.lock, NULL);
     status = handler_table_create(&made->sender.targets, err);
     if (status == PAWL_OK && config->targets != NULL)
@@ -83,79 +85,18 @@ pawl_status alert_watch_create(const struct alert_watch_config *config, struct a
 void alert_watch_free(struct alert_watch *watch) {
     if (watch == NULL)
         return;
-    if (watch->started) {
-        pthread_mutex_lock(&watch->lock);
-        stop_set(&watch->stop, STOP_LEAVING);
-        pthread_cond_signal(&watch->wake);
-        pthread_mutex_unlock(&watch->lock);
-        pthread_join(watch->thread, NULL);
-    }
     for (size_t i = 0; i < watch->sender.world.client_count; i++)
         http_client_free(watch->sender.world.clients[i]);
     launcher_free(watch->sender.world.launcher);
     handler_table_free(watch->sender.targets);
     pthread_mutex_destroy(&watch->sender.world.lock);
-    pthread_mutex_destroy(&watch->lock);
-    pthread_cond_destroy(&watch->wake);
     free(watch);
 }
 
+const struct duty *alert_watch_duty(const struct alert_watch *watch) { return &watch->duty; }
+
 struct launcher *alert_watch_launcher(struct alert_watch *watch) {
     return watch->sender.world.launcher;
-}
-
-/* One evaluation in the caller's thread, if it is our turn, and the due deliveries. */
-static pawl_status alert_watch_look(struct alert_watch *watch, struct store *store, pawl_error *err) {
-    struct alert_round round = {.next_in_ms = watch->config.interval_ms};
-    struct arena *arena = arena_create(0);
-    if (arena == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "alerts", "out of memory");
-    pawl_status status = alert_round(store, watch->config.interval_ms, arena, &round, err);
-    if (status == PAWL_OK)
-        status = alert_send_due(&watch->sender, store, arena, err);
-    watch->wait_ms = round.next_in_ms;
-    arena_free(arena);
-    return status;
-}
-
-static void look(struct alert_watch *watch) {
-    struct store *store = NULL;
-    pawl_error err = {0};
-    pawl_status status = store_open(&watch->config.store, &store, &err);
-    if (status == PAWL_OK)
-        status = alert_watch_look(watch, store, &err);
-    store_close(store);
-    if (status != PAWL_OK && !watch->failing)
-        log_failure(&watch->config.log, LOG_LEVEL_WARN, "alerts_not_evaluated", &err);
-    watch->failing = status != PAWL_OK;
-}
-
-/* A little after the next turn, by a different amount in each process, so that turns alternate and not every
- * process asks at once. */
-static int64_t pause_ms(struct alert_watch *watch) {
-    int64_t interval_ms = watch->config.interval_ms;
-    watch->random = watch->random * 6364136223846793005u + 1442695040888963407u;
-    int64_t extra_ms = (int64_t)((watch->random >> 33) % (uint64_t)(interval_ms / 4 + 1));
-    int64_t wait_ms = watch->wait_ms < 0 || watch->wait_ms > interval_ms ? interval_ms : watch->wait_ms;
-    return wait_ms + extra_ms;
-}
-
-static void *main_loop(void *self) {
-    struct alert_watch *watch = self;
-    pthread_mutex_lock(&watch->lock);
-    while (!atomic_load(&watch->stop)) {
-        struct timespec until = clock_monotonic_after(pause_ms(watch));
-        int waited = 0;
-        while (!atomic_load(&watch->stop) && waited == 0)
-            waited = pthread_cond_timedwait(&watch->wake, &watch->lock, &until);
-        if (atomic_load(&watch->stop))
-            break;
-        pthread_mutex_unlock(&watch->lock);
-        look(watch);
-        pthread_mutex_lock(&watch->lock);
-    }
-    pthread_mutex_unlock(&watch->lock);
-    return NULL;
 }
 
 /* The first target of a rule that is missing in this process's file. */
@@ -195,27 +136,14 @@ static pawl_status check_targets(const struct alert_watch *watch, struct store *
     return status;
 }
 
-/* If the database does not answer now, try later. */
-static pawl_status check_rules(struct alert_watch *watch, pawl_error *err) {
+pawl_status alert_watch_check(struct alert_watch *watch, pawl_error *err) {
     struct store *store = NULL;
-    struct arena *arena = arena_create(0);
+    struct arena *arena = watch->sender.world.launcher != NULL ? arena_create(0) : NULL;
     pawl_error later;
-    pawl_status status = arena != NULL ? store_open(&watch->config.store, &store, &later) : PAWL_NO_MEMORY;
+    pawl_status status = arena != NULL ? store_open(&watch->store, &store, &later) : PAWL_NO_MEMORY;
     if (status == PAWL_OK)
         status = check_targets(watch, store, arena, err);
     store_close(store);
     arena_free(arena);
     return status == PAWL_INVALID ? status : PAWL_OK;
-}
-
-pawl_status alert_watch_start(struct alert_watch *watch, pawl_error *err) {
-    bool has_file = watch->sender.world.launcher != NULL;
-    pawl_status status = has_file ? check_rules(watch, err) : PAWL_OK;
-    if (status != PAWL_OK)
-        return status;
-    watch->wait_ms = watch->config.interval_ms;
-    if (thread_start(&watch->thread, main_loop, watch) != 0)
-        return error_set(err, PAWL_UNAVAILABLE, "alerts", "cannot start the thread that watches");
-    watch->started = true;
-    return PAWL_OK;
 }

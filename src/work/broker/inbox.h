@@ -1,17 +1,19 @@
-/* Filling the inbox from brokers: each subscription is read by one instance at a time; messages are stored
+/* Filling the inbox from brokers: each subscription is a duty of one instance at a time; messages are stored
  * first, then acknowledged. */
 #ifndef WORK_BROKER_INBOX_H
 #define WORK_BROKER_INBOX_H
 
+#include "base/log.h"
+#include "transport/settings.h"
 #include "work/duty.h"
 
 struct inbox;
 
-/* Starts a thread per subscription; *inbox is NULL when there are none. */
-PAWL_MUSTCHECK pawl_status inbox_start(const struct duty_world *world, struct inbox **inbox, pawl_error *err);
-
-/* Ends the readers and gives their duties back; accepts NULL. What was not acknowledged is delivered again.
- */
-void inbox_stop(struct inbox *inbox);
+/* For the subscriptions of the settings, which must outlive it, as must the texts. */
+PAWL_MUSTCHECK pawl_status inbox_create(const struct transport_settings *settings, pawl_str service,
+                                        const struct log *log, struct inbox **inbox, pawl_error *err);
+/* A duty for each; they belong to the inbox. */
+const struct duty *inbox_duties(const struct inbox *inbox, size_t *count);
+void inbox_free(struct inbox *inbox); /* takes NULL */
 
 #endif

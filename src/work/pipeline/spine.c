@@ -1,8 +1,6 @@
-/* The thread that passes spine events on to a broker. */
+/* Passing spine events on to a broker. */
 #include "work/pipeline/spine.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,29 +8,23 @@
 #include "base/error.h"
 #include "base/json/json.h"
 #include "base/str.h"
-#include "base/thread.h"
 #include "base/time/clock.h"
 #include "base/uuid.h"
 #include "work/broker/publisher.h"
 
 enum {
     EVENTS_MAX = 100,
-    LOOK_MS = 500,    /* between checks of an empty spine, or of a duty that another instance holds */
-    REGISTER_MS = 20, /* between checks whether the worker has registered */
+    LOOK_MS = 500, /* between checks of an empty spine */
     STOP_MS = 2000
 };
 
 struct spine {
-    struct duty_world world;
-    const struct spine_setting *setting;
-    struct publisher *publisher;
-    pthread_t thread;
-    atomic_bool stopping;
-    /* only the thread touches these */
-    struct store *store;
     struct duty duty;
+    const struct spine_setting *setting;
+    pawl_str service;
+    struct publisher *publisher;
     struct arena *arena;
-    int64_t backoff_ms;
+    struct load *load;
 };
 
 /* One batch: what was read, and its form for the broker. */
@@ -42,13 +34,6 @@ struct load {
     struct transport_field fields[EVENTS_MAX][TRANSPORT_FIELDS_MAX];
     struct transport_result results[EVENTS_MAX];
 };
-
-static void fall_back(struct spine *spine, const char *reason) {
-    log_event(&spine->world.log, LOG_LEVEL_WARN, "spine_not_passed_on", "transport=%s to=%.*s reason=%s",
-              spine->world.settings->transports[spine->setting->transport].name, STR_ARG(spine->setting->to),
-              reason);
-    duty_back_off(&spine->stopping, &spine->backoff_ms);
-}
 
 /* Writes JSON into the arena. */
 static pawl_status keep(struct arena *arena, struct buf *text, pawl_str *out, pawl_error *err) {
@@ -112,8 +97,8 @@ static pawl_status message_of(struct spine *spine, const struct spine_event *eve
     const char *texts[] = {
         arena_printf(arena, "%lld", (long long)event->job_id), arena_strdup(arena, worker),
         arena_strdup(arena, clock_format_iso(event->made_ms, time)),
-        arena_printf(arena, "%.*s:spine:%lld", STR_ARG(spine->world.service), (long long)event->id),
-        arena_printf(arena, "/pawl/%.*s", STR_ARG(spine->world.service))};
+        arena_printf(arena, "%.*s:spine:%lld", STR_ARG(spine->service), (long long)event->id),
+        arena_printf(arena, "/pawl/%.*s", STR_ARG(spine->service))};
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
         if (texts[i] == NULL)
             return error_set(err, PAWL_NO_MEMORY, "spine", "out of memory");
@@ -146,7 +131,7 @@ static pawl_status message_of(struct spine *spine, const struct spine_event *eve
 
 /* Removes what the broker has confirmed, up to the first that it has not; the rest is sent again, in order.
  */
-static pawl_status remove_confirmed(struct spine *spine, const struct load *load, size_t *confirmed,
+static pawl_status remove_confirmed(struct store *store, const struct load *load, size_t *confirmed,
                                     pawl_error *err) {
     int64_t ids[EVENTS_MAX], removed;
     size_t count = 0;
@@ -155,116 +140,80 @@ static pawl_status remove_confirmed(struct spine *spine, const struct load *load
         count++;
     }
     *confirmed = count;
-    return count > 0 ? spine->store->ops->jobs->spine_remove(spine->store, ids, count, &removed, err)
-                     : PAWL_OK;
+    return count > 0 ? store->ops->jobs->spine_remove(store, ids, count, &removed, err) : PAWL_OK;
 }
 
 /* Passes on the oldest events; *count = how many there were. */
-static pawl_status pass_on(struct spine *spine, struct load *load, size_t *count, pawl_error *err) {
+static pawl_status pass_on(struct spine *spine, struct store *store, size_t *count, pawl_error *err) {
+    struct load *load = spine->load;
     size_t confirmed = 0;
     arena_reset(spine->arena);
-    pawl_status status =
-        spine->store->ops->jobs->spine_read(spine->store, EVENTS_MAX, spine->arena, &load->events, err);
-    if (status != PAWL_OK) {
-        store_close(spine->store);
-        spine->store = NULL;
+    pawl_status status = store->ops->jobs->spine_read(store, EVENTS_MAX, spine->arena, &load->events, err);
+    if (status != PAWL_OK)
         return status;
-    }
     *count = load->events.count;
     for (size_t i = 0; i < load->events.count && status == PAWL_OK; i++)
         status = message_of(spine, &load->events.events[i], load->fields[i], &load->messages[i], err);
     if (status != PAWL_OK || load->events.count == 0)
         return status;
     publisher_publish(spine->publisher, load->messages, load->events.count, load->results);
-    status = remove_confirmed(spine, load, &confirmed, err);
+    status = remove_confirmed(store, load, &confirmed, err);
     if (status == PAWL_OK && confirmed < load->events.count)
         status = error_set(err, PAWL_UNAVAILABLE, "spine", "%s", load->results[confirmed].error);
     return status;
 }
 
-/* One turn; false when nothing more can be done now. */
-static bool turn(struct spine *spine, struct load *load) {
-    pawl_error error = {0};
+static pawl_status turn(void *self, struct duty_turn *turn, pawl_error *err) {
     size_t count = 0;
-    if (spine->store == NULL && store_open(&spine->world.store, &spine->store, &error) != PAWL_OK) {
-        fall_back(spine, error.text);
-        return false;
-    }
-    pawl_uuid instance = spine->world.instance(spine->world.self);
-    while (uuid_is_nil(instance) && !atomic_load(&spine->stopping)) { /* it is about to register */
-        duty_wait(&spine->stopping, REGISTER_MS);
-        instance = spine->world.instance(spine->world.self);
-    }
-    /* A stopping worker is no longer registered, but keeps the duty until its lease ends. */
-    bool held = atomic_load(&spine->stopping) ? spine->duty.grant.held
-                                              : duty_hold(&spine->duty, spine->store, instance);
-    if (!held)
-        return false;
-    if (pass_on(spine, load, &count, &error) != PAWL_OK) {
-        fall_back(spine, error.text);
-        return false;
-    }
-    spine->backoff_ms = DUTY_BACKOFF_MS;
-    return count > 0;
+    pawl_status status = pass_on(self, turn->store, &count, err);
+    if (count > 0)
+        turn->next_ms = 0;
+    return status;
 }
 
-static void *run(void *self) {
-    struct spine *spine = self;
-    struct load *load = calloc(1, sizeof(*load));
-    spine->arena = arena_create(0);
-    bool able = load != NULL && spine->arena != NULL;
-    while (able && !atomic_load(&spine->stopping)) {
-        if (!turn(spine, load))
-            duty_wait(&spine->stopping, LOOK_MS);
-    }
+/* What the last jobs left, while the lease lasts. */
+static void leave(void *self, struct duty_turn *turn) {
+    pawl_error ignored;
     int64_t until_ms = clock_boot_ms() + STOP_MS;
-    while (able && clock_boot_ms() < until_ms && turn(spine, load))
-        ;
-    if (spine->store != NULL)
-        duty_leave(&spine->duty, spine->store);
-    store_close(spine->store);
-    arena_free(spine->arena);
-    free(load);
-    return NULL;
+    size_t count = turn->token != 0;
+    while (count > 0 && clock_boot_ms() < until_ms) {
+        count = 0;
+        if (pass_on(self, turn->store, &count, &ignored) != PAWL_OK)
+            return;
+    }
 }
 
-static void spine_free(struct spine *spine) {
-    publisher_free(spine->publisher);
-    free(spine);
-}
-
-pawl_status spine_start(const struct duty_world *world, struct spine **out, pawl_error *err) {
-    const struct spine_setting *setting = &world->settings->spine;
-    *out = NULL;
-    if (str_absent(setting->to))
-        return PAWL_OK;
+pawl_status spine_create(const struct transport_settings *settings, pawl_str service, struct spine **out,
+                         pawl_error *err) {
     struct spine *spine = calloc(1, sizeof(*spine));
     if (spine == NULL)
         return error_set(err, PAWL_NO_MEMORY, "spine", "out of memory");
-    spine->world = *world;
-    spine->setting = setting;
-    spine->backoff_ms = DUTY_BACKOFF_MS;
-    snprintf(spine->duty.name, sizeof(spine->duty.name), "spine");
-    spine->publisher = publisher_create(&world->settings->transports[setting->transport], NULL);
-    pawl_status status = spine->publisher != NULL ? PAWL_OK
-                                                  : error_set(err, PAWL_NO_MEMORY, "spine", "out of memory");
-    if (status == PAWL_OK) {
-        int code = thread_start(&spine->thread, run, spine);
-        if (code != 0)
-            status = error_errno(err, PAWL_NO_MEMORY, "spine", code, "no thread for the spine");
-    }
-    if (status != PAWL_OK) {
+    *spine = (struct spine){
+        .duty =
+            {.rule = {.name = "spine", .period_ms = LOOK_MS, .lease_ms = DUTY_LEASE_MS, .to_the_end = true},
+             .run = turn,
+             .leave = leave,
+             .self = spine},
+        .setting = &settings->spine,
+        .service = service,
+        .publisher = publisher_create(&settings->transports[settings->spine.transport], NULL),
+        .arena = arena_create(0),
+        .load = calloc(1, sizeof(*spine->load))};
+    if (spine->publisher == NULL || spine->arena == NULL || spine->load == NULL) {
         spine_free(spine);
-        return status;
+        return error_set(err, PAWL_NO_MEMORY, "spine", "out of memory");
     }
     *out = spine;
     return PAWL_OK;
 }
 
-void spine_stop(struct spine *spine) {
+const struct duty *spine_duty(const struct spine *spine) { return &spine->duty; }
+
+void spine_free(struct spine *spine) {
     if (spine == NULL)
         return;
-    atomic_store(&spine->stopping, true);
-    pthread_join(spine->thread, NULL);
-    spine_free(spine);
+    publisher_free(spine->publisher);
+    arena_free(spine->arena);
+    free(spine->load);
+    free(spine);
 }

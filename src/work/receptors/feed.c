@@ -1,9 +1,9 @@
-/* Feeding receptors on events. A round is one transaction and needs no lease: a receptor that another worker
+/* Feeding receptors on events. A turn is one transaction and needs no lease: a receptor that another worker
  * is feeding is skipped, and messages are put together with the receptor's new position or not at all. */
 #include "work/receptors/feed.h"
 
-#include <errno.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,33 +11,23 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
-#include "base/thread.h"
 #include "base/time/clock.h"
-#include "base/uuid.h"
-#include "work/duty.h"
-#include "work/shared_store.h"
 
 enum { LOG_MS = 1000, LINGER_POLLS = 3 };
 
 struct receptor_feed {
-    struct shared_store shared; /* the thread's store */
-    int64_t poll_ms;
+    struct duty duty;
     const struct handler_table *table;
     pawl_str names[PAWL_RECEPTORS_MAX]; /* in the table */
     size_t count;
+    struct log log;
     bool registered;
-    int limit; /* events per receptor and round */
-    pthread_t thread;
-    bool started;
-    pthread_mutex_t lock; /* of what follows */
-    pthread_cond_t changed;
-    bool ending, woken, left;
-    bool working;        /* the worker is registered */
-    int64_t quiet_ms;    /* boot time: until then there may be unclaimed messages */
-    int64_t events, fed; /* since the last log line */
-    int64_t logged_ms;   /* boot time */
-    char trouble[256];   /* not logged yet; "" = none */
-    char told[256];      /* the last trouble, until a round succeeds */
+    int limit;                /* events per receptor and turn */
+    int64_t events, fed;      /* since the last log line */
+    int64_t logged_ms;        /* boot time */
+    char told[256];           /* the last trouble, until a turn succeeds */
+    atomic_bool left;         /* there may be events that were not fed */
+    _Atomic int64_t quiet_ms; /* boot time: until then there may be unclaimed messages */
 };
 
 /* Registers what this worker's handlers need. */
@@ -113,93 +103,65 @@ static pawl_status feed_with(struct receptor_feed *feed, struct store *store, st
     return status;
 }
 
-static pawl_status feed_round(struct receptor_feed *feed, struct feed_result *out, pawl_error *err) {
-    struct store *store = NULL;
-    pawl_status status = shared_store_take(&feed->shared, &store, err);
-    if (status != PAWL_OK)
-        return status;
-    status = feed_with(feed, store, out, err);
-    shared_store_give(&feed->shared, status);
-    return status;
-}
-
-/* Waits for its turn; false at the end. */
-static bool wait_turn(struct receptor_feed *feed, int64_t wait_ms) {
-    struct timespec until = clock_monotonic_after(wait_ms);
-    pthread_mutex_lock(&feed->lock);
-    while (!feed->ending && !feed->woken && wait_ms > 0) {
-        if (pthread_cond_timedwait(&feed->changed, &feed->lock, &until) == ETIMEDOUT)
-            break;
-    }
-    while (!feed->ending && !feed->working)
-        pthread_cond_wait(&feed->changed, &feed->lock);
-    feed->woken = false;
-    bool ending = feed->ending;
-    pthread_mutex_unlock(&feed->lock);
-    return !ending;
-}
-
-static void note(struct receptor_feed *feed, const struct feed_result *result, const pawl_error *error) {
-    pthread_mutex_lock(&feed->lock);
+static void tell(struct receptor_feed *feed, const struct feed_result *result, const pawl_error *error) {
+    int64_t now_ms = clock_boot_ms();
     feed->events += result->events;
     feed->fed += result->fed;
-    feed->left = result->more || passing(error->status);
-    if (result->fed > 0)
-        feed->quiet_ms = clock_boot_ms() + LINGER_POLLS * feed->poll_ms;
-    if (error->status == PAWL_OK)
+    if (error->status == PAWL_OK) {
         feed->told[0] = '\0';
-    else if (strncmp(feed->told, error->text, sizeof(feed->told) - 1) != 0) {
-        snprintf(feed->trouble, sizeof(feed->trouble), "%.255s", error->text);
-        memcpy(feed->told, feed->trouble, sizeof(feed->told));
+    } else if (strncmp(feed->told, error->text, sizeof(feed->told) - 1) != 0) {
+        snprintf(feed->told, sizeof(feed->told), "%.255s", error->text);
+        log_event(&feed->log, LOG_LEVEL_WARN, "receptor_trouble", "error=%s", feed->told);
     }
-    pthread_mutex_unlock(&feed->lock);
+    if (feed->fed == 0 || now_ms - feed->logged_ms < LOG_MS)
+        return;
+    log_event(&feed->log, LOG_LEVEL_INFO, "receptors_fed", "events=%" PRId64 " messages=%" PRId64,
+              feed->events, feed->fed);
+    feed->events = feed->fed = 0;
+    feed->logged_ms = now_ms;
 }
 
-static void *run(void *self) {
+static pawl_status feed_turn(void *self, struct duty_turn *turn, pawl_error *err) {
     struct receptor_feed *feed = self;
-    int64_t wait_ms = 0, backoff_ms = DUTY_BACKOFF_MS;
-    while (wait_turn(feed, wait_ms)) {
-        pawl_error error = {0};
-        struct feed_result result = {0};
-        pawl_status status = feed_round(feed, &result, &error);
-        error.status = status;
-        note(feed, &result, &error);
-        bool failed = status != PAWL_OK && status != PAWL_NOT_FOUND;
-        wait_ms = failed ? backoff_ms : result.more ? 0 : feed->poll_ms;
-        backoff_ms = failed ? duty_longer_ms(backoff_ms) : DUTY_BACKOFF_MS;
-    }
-    return NULL;
+    struct feed_result result = {0};
+    pawl_error error = {0};
+    error.status = feed_with(feed, turn->store, &result, &error);
+    if (result.fed > 0)
+        atomic_store(&feed->quiet_ms, clock_boot_ms() + LINGER_POLLS * feed->duty.rule.period_ms);
+    atomic_store(&feed->left, result.more || passing(error.status));
+    tell(feed, &result, &error);
+    if (result.more)
+        turn->next_ms = 0;
+    if (error.status != PAWL_OK)
+        *err = error;
+    return error.status == PAWL_NOT_FOUND ? PAWL_OK : error.status; /* the others are fed */
 }
 
 pawl_status receptor_feed_create(const struct store_config *store, int64_t poll_ms,
-                                 const struct handler_table *table, struct receptor_feed **feed,
-                                 pawl_error *err) {
-    *feed = NULL;
-    if (table->event_receptors == 0)
-        return PAWL_OK;
+                                 const struct handler_table *table, const struct log *log,
+                                 struct receptor_feed **feed, pawl_error *err) {
     struct receptor_feed *made = calloc(1, sizeof(*made));
+    struct store *opened = NULL;
+    pawl_error later;
     if (made == NULL)
         return error_set(err, PAWL_NO_MEMORY, "receptors", "out of memory");
-    shared_store_init(&made->shared, store);
-    made->poll_ms = poll_ms;
-    made->table = table;
-    made->limit = PAWL_RECEPTOR_FEED;
-    made->left = true;
+    *made =
+        (struct receptor_feed){.duty = {.rule = {.name = "receptors", .period_ms = poll_ms, .woken = true},
+                                        .run = feed_turn,
+                                        .self = made},
+                               .table = table,
+                               .log = *log,
+                               .limit = PAWL_RECEPTOR_FEED,
+                               .left = true};
     for (size_t i = 0; i < table->count && made->count < PAWL_RECEPTORS_MAX; i++) {
         if (table->handlers[i].event)
             made->names[made->count++] = str_from(table->handlers[i].receptor);
     }
-    thread_cond_init(&made->changed);
-    pthread_mutex_init(&made->lock, NULL);
-    struct store *opened = NULL;
     pawl_status status = PAWL_OK;
-    if (shared_store_take(&made->shared, &opened, err) == PAWL_OK) {
+    if (store_open(store, &opened, &later) == PAWL_OK)
         status = register_all(made, opened, err);
-        shared_store_give(&made->shared, status);
-    }
-    if (passing(status))
-        status = PAWL_OK;
-    if (status != PAWL_OK) {
+    store_close(opened);
+    if (status != PAWL_OK && !passing(status)) {
         receptor_feed_free(made);
         return status;
     }
@@ -207,63 +169,10 @@ pawl_status receptor_feed_create(const struct store_config *store, int64_t poll_
     return PAWL_OK;
 }
 
-pawl_status receptor_feed_start(struct receptor_feed *feed, pawl_error *err) {
-    int failed = thread_start(&feed->thread, run, feed);
-    if (failed != 0)
-        return error_errno(err, PAWL_UNAVAILABLE, "receptors", failed, "no thread");
-    feed->started = true;
-    return PAWL_OK;
-}
+const struct duty *receptor_feed_duty(const struct receptor_feed *feed) { return &feed->duty; }
 
-void receptor_feed_free(struct receptor_feed *feed) {
-    if (feed == NULL)
-        return;
-    pthread_mutex_lock(&feed->lock);
-    feed->ending = true;
-    pthread_cond_broadcast(&feed->changed);
-    pthread_mutex_unlock(&feed->lock);
-    if (feed->started)
-        pthread_join(feed->thread, NULL);
-    shared_store_close(&feed->shared);
-    pthread_cond_destroy(&feed->changed);
-    pthread_mutex_destroy(&feed->lock);
-    free(feed);
-}
-
-void receptor_feed_tick(struct receptor_feed *feed, pawl_uuid instance, struct log *log) {
-    char trouble[sizeof(feed->trouble)];
-    int64_t now_ms = clock_boot_ms(), events = 0, fed = 0;
-    pthread_mutex_lock(&feed->lock);
-    bool working = !uuid_is_nil(instance);
-    if (working != feed->working) {
-        feed->working = working;
-        pthread_cond_broadcast(&feed->changed);
-    }
-    memcpy(trouble, feed->trouble, sizeof(trouble));
-    feed->trouble[0] = '\0';
-    if (feed->fed > 0 && now_ms - feed->logged_ms >= LOG_MS) {
-        events = feed->events;
-        fed = feed->fed;
-        feed->events = feed->fed = 0;
-        feed->logged_ms = now_ms;
-    }
-    pthread_mutex_unlock(&feed->lock);
-    if (trouble[0] != '\0')
-        log_event(log, LOG_LEVEL_WARN, "receptor_trouble", "error=%s", trouble);
-    if (fed > 0)
-        log_event(log, LOG_LEVEL_INFO, "receptors_fed", "events=%" PRId64 " messages=%" PRId64, events, fed);
-}
-
-void receptor_feed_wake(struct receptor_feed *feed) {
-    pthread_mutex_lock(&feed->lock);
-    feed->woken = true;
-    pthread_cond_broadcast(&feed->changed);
-    pthread_mutex_unlock(&feed->lock);
-}
+void receptor_feed_free(struct receptor_feed *feed) { free(feed); }
 
 bool receptor_feed_busy(struct receptor_feed *feed) {
-    pthread_mutex_lock(&feed->lock);
-    bool busy = feed->left || clock_boot_ms() < feed->quiet_ms;
-    pthread_mutex_unlock(&feed->lock);
-    return busy;
+    return atomic_load(&feed->left) || clock_boot_ms() < atomic_load(&feed->quiet_ms);
 }

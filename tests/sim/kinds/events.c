@@ -177,7 +177,6 @@ void sim_events_worker(struct world *world, int index) {
         (struct occasion){
             .what = HAPPENS_THEN, .worker = index, .life = world->workers[index].life, .then = look_due});
     sim_outside_worker(world, index);
-    sim_receptors_worker(world, index);
 }
 
 /* ---- Operators */

@@ -43,7 +43,7 @@ void sim_events_wake(struct world *world, int index, int slot, uint64_t number, 
 
 /* receptors.c */
 void sim_receptors_begin(struct world *world);
-void sim_receptors_worker(struct world *world, int index);
+void sim_receptors_turn(struct world *world, int index); /* of the duty that feeds them */
 void sim_receptors_appended(struct world *world, int message, size_t events);
 bool sim_receptors_drained(const struct world *world);
 /* The handler of an event: asks whether it was done before, and writes down that it is done. */

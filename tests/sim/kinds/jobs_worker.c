@@ -101,19 +101,8 @@ static void reply_renew(struct world *world, struct wire *wire) {
     worker_event(world, wire->worker, event);
 }
 
-/* What is due is fired by occasions of its own (schedules.c), call by call. */
-static pawl_status execute_schedules(struct world *world, struct wire *wire, struct delivery *delivery) {
-    (void)world, (void)wire, (void)delivery;
-    return PAWL_OK;
-}
-
-static void reply_schedules(struct world *world, struct wire *wire) {
-    worker_event(world, wire->worker, (struct engine_event){.type = EVENT_SCHEDULES, .status = wire->status});
-}
-
 const struct wire_call jobs_finish_call = {"jobs finish", execute_finish, reply_finish};
 const struct wire_call jobs_renew_call = {"jobs renew", execute_renew, reply_renew};
-static const struct wire_call schedules_call = {"schedules", execute_schedules, reply_schedules};
 
 /* The request outlives the core that made it: all of it is copied. */
 static void send_finish(struct world *world, int index, const struct jobs_finish *in) {
@@ -142,8 +131,6 @@ static void send_renew(struct world *world, int index, const struct jobs_renew *
 void job_call(struct world *world, int index, const struct engine_action *action) {
     if (action->type == ACTION_JOBS_FINISH)
         send_finish(world, index, action->finish);
-    else if (action->type == ACTION_JOBS_RENEW)
-        send_renew(world, index, action->renew);
     else
-        wire_call_send(world, wire_call_new(world, index, &schedules_call, 1), 0);
+        send_renew(world, index, action->renew);
 }

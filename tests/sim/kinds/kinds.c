@@ -17,6 +17,34 @@ void kinds_begin(struct world *world) {
     sim_runs_begin(world);
 }
 
+size_t kinds_duties(const struct world *world, struct duty *duties) {
+    const struct swarm *swarm = &world->swarm;
+    size_t count = 0;
+    if (world->kinds.subscription.count > 0)
+        duties[count++] = (struct duty){.rule = {.name = "subscription",
+                                                 .period_ms = swarm->poll_ms,
+                                                 .jitter_ms = 100,
+                                                 .lease_ms = SIM_DUTY_LEASE_MS}};
+    if (swarm->kinds_on.receptors)
+        duties[count++] = (struct duty){.rule = {.name = "receptors", .period_ms = swarm->poll_ms * 2}};
+    return count;
+}
+
+/* The subscription comes first, if there is one. */
+size_t kinds_duty(const struct world *world, enum sim_duty duty) {
+    bool second = duty == SIM_DUTY_FEED && world->kinds.subscription.count > 0;
+    return second ? DUTY_OTHERS + 1 : DUTY_OTHERS;
+}
+
+void kinds_turn(struct world *world, int index, const struct duty_order *order) {
+    if (order->duty == DUTY_SCHEDULES)
+        sim_schedules_turn(world, index);
+    else if (world->kinds.subscription.count > 0 && order->duty == kinds_duty(world, SIM_DUTY_SUBSCRIPTION))
+        sim_subscription_turn(world, index, order);
+    else
+        sim_receptors_turn(world, index);
+}
+
 void kinds_free(struct world *world) {
     history_jobs_free(&world->kinds.jobs);
     free(world->kinds.job_rows);

@@ -2,6 +2,7 @@
 #ifndef SIM_KINDS_KINDS_H
 #define SIM_KINDS_KINDS_H
 
+#include "engine/core/duties.h"
 #include "sim/history/jobs.h"
 #include "sim/history/once.h"
 #include "sim/kinds/events.h"
@@ -20,8 +21,12 @@ enum {
     KINDS_OWN = KINDS_KEYS_MAX,                   /* keys and unique keys of schedules */
     KINDS_RUNS = KINDS_OWN + KINDS_SCHEDULES_MAX, /* keys of runs */
     KINDS_SIGNALS = 3,
-    KINDS_RECEIVED_MAX = 12
+    KINDS_RECEIVED_MAX = 12,
+    SIM_DUTY_LEASE_MS = 700
 };
+
+/* The duties of a worker besides those that its core knows. */
+enum sim_duty { SIM_DUTY_SUBSCRIPTION = 0, SIM_DUTY_FEED, SIM_DUTY_COUNT };
 
 enum sim_job_kind { SIM_JOB_PLAIN, SIM_JOB_PAGE, SIM_JOB_FAN };
 
@@ -97,6 +102,10 @@ struct swarm_kinds {
 };
 
 void kinds_begin(struct world *world);
+/* The duties of a worker in this world, at most SIM_DUTY_COUNT; returns how many. */
+size_t kinds_duties(const struct world *world, struct duty *duties);
+size_t kinds_duty(const struct world *world, enum sim_duty duty); /* its number in the core */
+void kinds_turn(struct world *world, int index, const struct duty_order *order);
 void kinds_free(struct world *world);
 /* After the faults: whether everything has ended. */
 bool kinds_drained(struct world *world);
@@ -125,14 +134,14 @@ void sim_jobs_tell_grants(struct world *world, const struct job_list *list, int 
 /* schedules.c */
 extern const struct wire_call schedule_fire_call;
 void sim_schedules_begin(struct world *world);
-void sim_schedules_worker(struct world *world, int index);
+void sim_schedules_turn(struct world *world, int index); /* of the duty that fires them */
 bool sim_schedules_drained(const struct world *world);
 void sim_schedules_end(struct world *world);
 
 /* subscription.c */
 extern const struct wire_call duty_take_call, receive_call;
 void sim_subscription_begin(struct world *world);
-void sim_subscription_worker(struct world *world, int index);
+void sim_subscription_turn(struct world *world, int index, const struct duty_order *order);
 bool sim_subscription_drained(const struct world *world);
 
 /* failover.c */

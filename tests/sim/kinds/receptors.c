@@ -77,22 +77,18 @@ static pawl_status execute_feed(struct world *world, struct wire *wire, struct d
     return PAWL_OK;
 }
 
-static void nothing(struct world *world, struct wire *wire) { (void)world, (void)wire; }
-
-const struct wire_call feed_call = {"feed", execute_feed, nothing};
-
-static void feed(struct world *world, const struct occasion *occasion) {
-    wire_call_send(world, wire_call_new(world, occasion->worker, &feed_call, 0), 0);
-    if (!world->stopping)
-        world_push(world, world->swarm.poll_ms * 2, *occasion);
+static void reply_feed(struct world *world, struct wire *wire) {
+    worker_event(world, wire->worker,
+                 (struct engine_event){.type = EVENT_DUTY,
+                                       .duty = kinds_duty(world, SIM_DUTY_FEED),
+                                       .status = wire->status,
+                                       .next_ms = -1});
 }
 
-void sim_receptors_worker(struct world *world, int index) {
-    if (!world->swarm.kinds_on.receptors)
-        return;
-    world_push(world, rng_range(&world->rng, 0, 500),
-               (struct occasion){
-                   .what = HAPPENS_THEN, .worker = index, .life = world->workers[index].life, .then = feed});
+const struct wire_call feed_call = {"feed", execute_feed, reply_feed};
+
+void sim_receptors_turn(struct world *world, int index) {
+    wire_call_send(world, wire_call_new(world, index, &feed_call, 0), 0);
 }
 
 bool sim_receptors_drained(const struct world *world) {

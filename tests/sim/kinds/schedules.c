@@ -104,14 +104,29 @@ static pawl_status execute_fire(struct world *world, struct wire *wire, struct d
     return PAWL_OK;
 }
 
-static void nothing(struct world *world, struct wire *wire) { (void)world, (void)wire; }
+static void ended(struct world *world, int index, pawl_status status) {
+    worker_event(
+        world, index,
+        (struct engine_event){.type = EVENT_DUTY, .duty = DUTY_SCHEDULES, .status = status, .next_ms = -1});
+}
 
-const struct wire_call schedule_fire_call = {"fire", execute_fire, nothing};
+/* The turn ends with the last of its calls. */
+static void reply_fire(struct world *world, struct wire *wire) {
+    struct worker *worker = &world->workers[wire->worker];
+    worker->fires_failed = worker->fires_failed || wire->status != PAWL_OK;
+    if (--worker->fires == 0)
+        ended(world, wire->worker, worker->fires_failed ? PAWL_UNAVAILABLE : PAWL_OK);
+}
 
-static void look_again(struct world *world, int index, int64_t in_ms);
+const struct wire_call schedule_fire_call = {"fire", execute_fire, reply_fire};
 
 static void reply_look(struct world *world, struct wire *wire) {
     const struct due *due = wire->status == PAWL_OK ? wire->delivery->answer : NULL;
+    struct worker *worker = &world->workers[wire->worker];
+    worker->fires = due != NULL ? (int)due->count : 0;
+    worker->fires_failed = false;
+    if (worker->fires == 0)
+        ended(world, wire->worker, wire->status);
     for (size_t i = 0; due != NULL && i < due->count; i++) {
         const struct schedule_fire *in = &due->fires[i];
         struct wire *fire = wire_call_new(world, wire->worker, &schedule_fire_call, sizeof(*in));
@@ -126,28 +141,12 @@ static void reply_look(struct world *world, struct wire *wire) {
             world_fault(world, FAULT_LATE_DUTY);
         wire_call_send(world, fire, late ? rng_range(&world->rng, 500, 5000) : 0);
     }
-    look_again(world, wire->worker, world->swarm.poll_ms);
 }
 
 static const struct wire_call look_call = {"due schedules", execute_look, reply_look};
 
-static void do_look(struct world *world, const struct occasion *occasion) {
-    if (!sim_schedules_drained(world))
-        wire_call_send(world, wire_call_new(world, occasion->worker, &look_call, 0), 0);
-    else if (world->swarm.kinds_on.failover && !world->healed) /* what was over may come back */
-        look_again(world, occasion->worker, world->swarm.poll_ms);
-}
-
-static void look_again(struct world *world, int index, int64_t in_ms) {
-    world_push(
-        world, in_ms,
-        (struct occasion){
-            .what = HAPPENS_THEN, .worker = index, .life = world->workers[index].life, .then = do_look});
-}
-
-void sim_schedules_worker(struct world *world, int index) {
-    if (world->swarm.kinds_on.schedules > 0)
-        look_again(world, index, rng_range(&world->rng, 0, world->swarm.poll_ms));
+void sim_schedules_turn(struct world *world, int index) {
+    wire_call_send(world, wire_call_new(world, index, &look_call, 0), 0);
 }
 
 void sim_schedules_begin(struct world *world) {

@@ -1,19 +1,19 @@
 /* A subscription: whoever holds its duty hands in what a broker delivers, until the broker hears that it is
- * stored. */
+ * stored. When it has a turn, and when it asks for the lease, is decided by the worker's core. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/str.h"
 #include "sim/world/world.h"
 
-enum { DELIVERED_MAX = 3, DUTY_MS = 700 };
+enum { DELIVERED_MAX = 3, RECEIVE_MS = 500 };
 
 static const pawl_str duty = {"subscription", 12};
 
 static pawl_status execute_take(struct world *world, struct wire *wire, struct delivery *delivery) {
     struct sim_subscription *all = &world->kinds.subscription;
     struct duty_grant *out = arena_alloc(delivery->arena, sizeof(*out));
-    struct duty_take in = {duty, wire->instance, DUTY_MS};
+    struct duty_take in = {duty, wire->instance, SIM_DUTY_LEASE_MS};
     if (out == NULL)
         abort();
     *out = (struct duty_grant){0};
@@ -79,25 +79,46 @@ static pawl_status execute_receive(struct world *world, struct wire *wire, struc
     return PAWL_OK;
 }
 
+static void ended(struct world *world, const struct wire *wire, bool held) {
+    /* A token that is refused is a lease that has ended, not a failure. */
+    pawl_status status = wire->status == PAWL_STALE ? PAWL_OK : wire->status;
+    worker_event(world, wire->worker,
+                 (struct engine_event){.type = EVENT_DUTY,
+                                       .duty = kinds_duty(world, SIM_DUTY_SUBSCRIPTION),
+                                       .status = status,
+                                       .held = held && wire->status == PAWL_OK,
+                                       .next_ms = -1});
+}
+
+/* The broker had nothing. */
+static void waited(struct world *world, const struct occasion *occasion) {
+    ended(world, &(struct wire){.worker = occasion->worker}, true);
+}
+
 static void reply_receive(struct world *world, struct wire *wire) {
     const struct receive_data *data = wire->data;
     for (size_t i = 0; wire->status == PAWL_OK && i < data->count; i++)
         world->kinds.subscription.acknowledged[data->messages[i] - world->kinds.subscription.first] = true;
+    ended(world, wire, true);
 }
 
 const struct wire_call receive_call = {"receive", execute_receive, reply_receive};
 
 /* The broker delivers again what was not acknowledged. A holder that was stopped hands it in late, under the
  * token it had. */
-static void reply_take(struct world *world, struct wire *wire) {
+static void receive(struct world *world, int index) {
     const struct sim_subscription *all = &world->kinds.subscription;
-    const struct duty_grant *grant = wire->status == PAWL_OK ? wire->delivery->answer : NULL;
-    if (grant == NULL || !grant->held)
+    if (sim_subscription_drained(world)) {
+        world_push(
+            world, RECEIVE_MS,
+            (struct occasion){
+                .what = HAPPENS_THEN, .worker = index, .life = world->workers[index].life, .then = waited});
         return;
-    struct wire *receive = wire_call_new(world, wire->worker, &receive_call, sizeof(struct receive_data));
-    struct receive_data *data = receive->data;
-    receive->instance = wire->instance;
-    data->token = grant->token;
+    }
+    struct wire *wire = wire_call_new(world, index, &receive_call, sizeof(struct receive_data));
+    struct receive_data *data = wire->data;
+    wire->instance = world->workers[index].subscription.instance;
+    data->token = world->workers[index].subscription.token;
     for (int i = 0; i < all->count && data->count < DELIVERED_MAX; i++) {
         if (!all->acknowledged[i])
             data->messages[data->count++] = all->first + i;
@@ -105,10 +126,46 @@ static void reply_take(struct world *world, struct wire *wire) {
     bool late = world_strikes(world, FAULT_LATE_DUTY);
     if (late)
         world_fault(world, FAULT_LATE_DUTY);
-    wire_call_send(world, receive, late ? rng_range(&world->rng, DUTY_MS, 4 * DUTY_MS) : 0);
+    wire_call_send(world, wire, late ? rng_range(&world->rng, SIM_DUTY_LEASE_MS, 4 * SIM_DUTY_LEASE_MS) : 0);
+}
+
+static void reply_take(struct world *world, struct wire *wire) {
+    const struct duty_grant *grant = wire->status == PAWL_OK ? wire->delivery->answer : NULL;
+    if (grant == NULL || !grant->held) {
+        ended(world, wire, false);
+        return;
+    }
+    world->workers[wire->worker].subscription.instance = wire->instance;
+    world->workers[wire->worker].subscription.token = grant->token;
+    receive(world, wire->worker);
 }
 
 const struct wire_call duty_take_call = {"duty take", execute_take, reply_take};
+
+static pawl_status execute_leave(struct world *world, struct wire *wire, struct delivery *delivery) {
+    int64_t token = *(const int64_t *)wire->data;
+    (void)delivery;
+    pawl_status status = world->store->ops->relay->duty_leave(world->store, duty, token, &wire->error);
+    if (status == PAWL_OK && token == world->kinds.subscription.token)
+        world->kinds.subscription.lease_until_ms = 0;
+    return status;
+}
+
+static void nothing(struct world *world, struct wire *wire) { (void)world, (void)wire; }
+
+static const struct wire_call leave_call = {"duty leave", execute_leave, nothing};
+
+void sim_subscription_turn(struct world *world, int index, const struct duty_order *order) {
+    if (order->leave) {
+        struct wire *wire = wire_call_new(world, index, &leave_call, sizeof(int64_t));
+        *(int64_t *)wire->data = world->workers[index].subscription.token;
+        wire_call_send(world, wire, 0);
+    } else if (order->take) {
+        wire_call_send(world, wire_call_new(world, index, &duty_take_call, 0), 0);
+    } else {
+        receive(world, index);
+    }
+}
 
 bool sim_subscription_drained(const struct world *world) {
     const struct sim_subscription *all = &world->kinds.subscription;
@@ -117,21 +174,6 @@ bool sim_subscription_drained(const struct world *world) {
             return false;
     }
     return true;
-}
-
-static void look(struct world *world, const struct occasion *occasion) {
-    if (sim_subscription_drained(world))
-        return;
-    wire_call_send(world, wire_call_new(world, occasion->worker, &duty_take_call, 0), 0);
-    world_push(world, world->swarm.poll_ms + rng_range(&world->rng, 0, 100), *occasion);
-}
-
-void sim_subscription_worker(struct world *world, int index) {
-    if (world->kinds.subscription.count > 0)
-        world_push(
-            world, rng_range(&world->rng, 0, 500),
-            (struct occasion){
-                .what = HAPPENS_THEN, .worker = index, .life = world->workers[index].life, .then = look});
 }
 
 void sim_subscription_begin(struct world *world) {

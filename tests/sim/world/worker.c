@@ -70,6 +70,8 @@ static void configure(struct world *world, struct worker *worker) {
         .match = match,
         .match_job = job_match,
         .match_self = worker,
+        .duties = worker->duties,
+        .duty_count = kinds_duties(world, worker->duties),
         .seed = rng_next(&world->rng),
     };
 }
@@ -108,9 +110,7 @@ void worker_start(struct world *world, int index) {
     worker->job_slots = job_slots_new(world->swarm.slots);
     world_note(world, "start", index, (int64_t)worker->life, worker->clock_ppm);
     world_fault(world, FAULT_JOIN);
-    sim_schedules_worker(world, index);
     sim_events_worker(world, index);
-    sim_subscription_worker(world, index);
     worker_event(world, index, (struct engine_event){.type = EVENT_STARTED});
     worker_event(world, index, (struct engine_event){.type = EVENT_WAKER, .wakes = world->swarm.wakes});
 }
@@ -217,8 +217,10 @@ static bool carry_out(struct world *world, struct worker *worker, const struct e
         break;
     case ACTION_JOBS_FINISH:
     case ACTION_JOBS_RENEW:
-    case ACTION_SCHEDULES:
         job_call(world, index, action);
+        break;
+    case ACTION_DUTY:
+        kinds_turn(world, index, &action->order);
         break;
     case ACTION_FREE_GRANT:
         delivery_free(action->grant);

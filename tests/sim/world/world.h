@@ -145,7 +145,14 @@ struct worker {
     struct sim_slot *slots;
     struct job_slot *job_slots; /* the same slots, when jobs run in them */
     struct delivery held;       /* ring, this is its anchor */
-    int64_t wish_until_ms;      /* the store's note that it wants to be woken; outlives it */
+    struct duty duties[SIM_DUTY_COUNT];
+    struct {
+        pawl_uuid instance;
+        int64_t token;
+    } subscription; /* as it was granted last */
+    int fires;      /* calls of the running turn of the schedules */
+    bool fires_failed;
+    int64_t wish_until_ms; /* the store's note that it wants to be woken; outlives it */
 };
 
 struct world {

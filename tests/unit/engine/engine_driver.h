@@ -36,6 +36,8 @@ struct driver {
     const struct jobs_finish *finish; /* on its way, as is renew */
     const struct jobs_renew *renew;
     int schedules, frees;
+    int turns[DUTY_OTHERS + 4], leaves; /* of duties */
+    bool take;                          /* of the last turn */
     int checks, registers, beats, looks, batches, starts, cancels, deregisters, exits, started, idle, freed;
     int waits, wait_ends, claims, cancel_ends;
     bool exit_forced, register_fresh, checking;
@@ -102,8 +104,14 @@ static inline void driver_record(struct driver *d, const struct engine_action *a
     case ACTION_JOBS_FREE:
         d->frees++;
         break;
-    case ACTION_SCHEDULES:
-        d->schedules++;
+    case ACTION_DUTY:
+        if (a->order.leave)
+            d->leaves++;
+        else if (a->order.duty == DUTY_SCHEDULES)
+            d->schedules++;
+        else
+            d->turns[a->order.duty]++;
+        d->take = a->order.take;
         break;
     case ACTION_FREE_RESULT:
         free(a->owner);
@@ -311,6 +319,12 @@ static inline void driver_free(struct driver *d) {
     engine_actions_free(&d->actions);
     for (size_t i = 0; i < 512; i++)
         free(d->held[i]);
+}
+
+/* The turn of a duty has ended. */
+static inline void driver_duty(struct driver *d, size_t duty, pawl_status status, bool held) {
+    driver_step(d, (struct engine_event){
+                       .type = EVENT_DUTY, .duty = duty, .status = status, .held = held, .next_ms = -1});
 }
 
 static inline void driver_beat_ok(struct driver *d, int peers, bool busy) {

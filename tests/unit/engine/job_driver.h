@@ -91,8 +91,8 @@ static inline void step(struct world *w, struct engine_event event) {
             if (!w->homeless)
                 registered(w, (uint8_t)(w->instance + 1));
             break;
-        case ACTION_SCHEDULES:
-            step(w, (struct engine_event){.type = EVENT_SCHEDULES});
+        case ACTION_DUTY:
+            step(w, (struct engine_event){.type = EVENT_DUTY, .duty = a->order.duty, .next_ms = -1});
             break;
         case ACTION_DEREGISTER:
             step(w, (struct engine_event){.type = EVENT_DEREGISTERED});

@@ -42,7 +42,7 @@ static void answer_calls(struct share *s, bool has_messages, bool has_jobs) {
         driver_ready(d);
     if (d->schedules > 0) {
         d->schedules = 0;
-        driver_event(d, EVENT_SCHEDULES);
+        driver_duty(d, DUTY_SCHEDULES, PAWL_OK, false);
     }
     if (d->batch != NULL) {
         struct driver_grant *grant = driver_grant_new(d);
