@@ -44,15 +44,10 @@ static void wait_for(struct world *world, int index, struct job_slot *slot, int6
                                  .then = go_on});
 }
 
-bool job_slot_start(struct world *world, int index, const struct engine_action *action) {
+void job_slot_start(struct world *world, int index, const struct engine_action *action) {
     struct worker *worker = &world->workers[index];
     struct job_slot *slot = &worker->job_slots[action->slot];
     const struct engine_run *run = &action->run;
-    if (world_strikes(world, FAULT_UNSTARTED)) {
-        world_fault(world, FAULT_UNSTARTED);
-        world_note(world, "died unstarted", index, action->slot, 0);
-        return false;
-    }
     worker->slots[action->slot].busy = false;
     *slot = (struct job_slot){.busy = true,
                               .count = run->count,
@@ -63,7 +58,6 @@ bool job_slot_start(struct world *world, int index, const struct engine_action *
     for (size_t i = 0; i < run->count; i++)
         slot->results[i] = (struct job_result_in){.end = JOB_END_NOT_RUN};
     wait_for(world, index, slot, rng_range(&world->rng, 0, 2));
-    return true;
 }
 
 void job_slot_cancel(struct world *world, int index, int number, int reason) {

@@ -170,8 +170,7 @@ void job_call(struct world *world, int index, const struct engine_action *action
 struct job_slot;
 struct job_slot *job_slots_new(int count);
 void job_slots_free(struct job_slot *slots, int count);
-/* False: the worker died instead. */
-bool job_slot_start(struct world *world, int index, const struct engine_action *action);
+void job_slot_start(struct world *world, int index, const struct engine_action *action);
 void job_slot_cancel(struct world *world, int index, int slot, int reason);
 void job_slots_die(struct world *world, int index);
 /* The store answered for the page in the slot; end DONE: it is to be fetched from that offset on. */

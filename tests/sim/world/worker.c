@@ -175,6 +175,15 @@ static void arm_timer(struct world *world, struct worker *worker, int64_t boot_m
                (struct occasion){.what = HAPPENS_TIMER, .worker = worker->index, .number = worker->timer});
 }
 
+/* The worst moment to die for what was claimed, of whatever kind: nothing of it has begun. */
+static bool dies_unstarted(struct world *world, int index, int slot) {
+    if (!world_strikes(world, FAULT_UNSTARTED))
+        return false;
+    world_fault(world, FAULT_UNSTARTED);
+    world_note(world, "died unstarted", index, slot, 0);
+    return true;
+}
+
 /* True: the worker has left. */
 static bool carry_out(struct world *world, struct worker *worker, const struct engine_action *action) {
     int index = worker->index;
@@ -204,10 +213,12 @@ static bool carry_out(struct world *world, struct worker *worker, const struct e
         wire_send(world, index, WIRE_DEREGISTER, action);
         break;
     case ACTION_START:
+        if (dies_unstarted(world, index, action->slot))
+            return true;
         if (action->run.jobs == NULL)
             slot_start(world, index, action);
         else
-            return !job_slot_start(world, index, action);
+            job_slot_start(world, index, action);
         break;
     case ACTION_CANCEL:
         if (worker->slots[action->slot].busy)
