@@ -141,20 +141,20 @@ static bool key_full(const struct history_jobs *j, int key) {
     return key >= 0 && (j->rated[key] || (j->limit[key] > 0 && held >= j->limit[key]));
 }
 
-/* A job that is ready and that nothing holds back is granted before too many that come after it. */
-static void check_starving(struct history_jobs *j, const struct job_list *list, int64_t now_ms) {
-    for (size_t i = 1; i < j->count; i++) {
-        struct history_job *job = &j->jobs[i];
-        if (!certainly_ready(job, now_ms) || key_full(j, job->key))
-            continue;
-        for (size_t k = 0; k < list->count; k++) {
-            const struct history_job *other = &j->jobs[list->jobs[k].id];
-            job->passed += other->due_ms >= 0 && place(other) > place(job);
-        }
-        if (job->passed > HISTORY_PASSED_MAX)
-            history_violated(j->h, "job_starves", "job %zu is ready, and %d that come after it were granted",
-                             i, job->passed);
+/* No key, and no job without one, waits while the others are granted. */
+static void check_turn(struct history_jobs *j, const struct job_list *list, int64_t now_ms) {
+    int granted[HISTORY_CLASSES] = {0};
+    bool could[HISTORY_CLASSES] = {0};
+    for (size_t i = 0; i < list->count; i++) {
+        int key = j->jobs[list->jobs[i].id].key;
+        granted[key >= 0 ? key : HISTORY_NO_KEY]++;
     }
+    for (size_t i = 1; i < j->count; i++) {
+        const struct history_job *job = &j->jobs[i];
+        if (certainly_ready(job, now_ms) && !key_full(j, job->key))
+            could[job->key >= 0 ? job->key : HISTORY_NO_KEY] = true;
+    }
+    history_turn(j->h, &j->turns, granted, could);
 }
 
 static void granted_one(struct history_jobs *j, const struct job *granted, int instance, int64_t now_ms) {
@@ -188,7 +188,6 @@ static void granted_one(struct history_jobs *j, const struct job *granted, int i
     job->heard_ms = now_ms;
     job->instance = instance;
     job->begun = false;
-    job->passed = 0;
     j->granted++;
 }
 
@@ -203,6 +202,6 @@ void history_jobs_granted(struct history_jobs *j, const struct job_list *list, i
     }
     if (list->count > 0 && list->jobs[0].token > j->token_max) {
         j->token_max = list->jobs[0].token;
-        check_starving(j, list, now_ms);
+        check_turn(j, list, now_ms);
     }
 }

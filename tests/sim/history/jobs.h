@@ -3,7 +3,7 @@
 #ifndef SIM_HISTORY_JOBS_H
 #define SIM_HISTORY_JOBS_H
 
-#include "sim/history/history.h"
+#include "sim/history/fairness.h"
 
 enum history_job_at {
     AT_UNKNOWN = 0, /* nobody has heard of it */
@@ -30,8 +30,7 @@ struct history_job {
     bool unsure;          /* its attempts may be one fewer */
     bool cancel;          /* somebody asked */
     int kills;
-    int runs;   /* newest; -1 = none */
-    int passed; /* grants of jobs that come after it while it could have been granted */
+    int runs; /* newest; -1 = none */
 };
 
 /* A run of a job under a token, and what was reported of it. */
@@ -40,8 +39,6 @@ struct history_job_run {
     int next;
     bool ran, running, effect, reported;
 };
-
-enum { HISTORY_KEYS_MAX = 8, HISTORY_PASSED_MAX = 28 };
 
 struct history_jobs {
     struct history *h;
@@ -52,6 +49,7 @@ struct history_jobs {
     int64_t unique[HISTORY_KEYS_MAX]; /* who holds it, as far as is known; 0 = nobody */
     int limit[HISTORY_KEYS_MAX];      /* at once; 0 = none */
     bool rated[HISTORY_KEYS_MAX];     /* it may wait for its rate: it cannot starve */
+    struct history_turns turns;
     int64_t token_max;
     size_t open;
     uint64_t accepted, granted, lost;

@@ -60,7 +60,6 @@ static void ends_applied(struct history_jobs *j, struct history_job *job, const 
     /* A wait may end at any time, and a deadline moves nothing. */
     job->due_ms = item->outcome == JOB_WAIT || item->delay_ms < 0 ? -1 : now_ms + item->delay_ms;
     job->at = item->outcome == JOB_WAIT ? AT_WAITING : AT_OPEN;
-    job->passed = 0;
 }
 
 void history_job_reported(struct history_jobs *j, int instance, const struct finish_item *item,
@@ -195,7 +194,6 @@ void history_job_redriven(struct history_jobs *j, int64_t id, bool discarded, en
     job->cancel = job->begun = job->unsure = false;
     job->deadline_ms = 0;
     job->due_ms = now_ms;
-    job->passed = 0;
     if (job->unique >= 0)
         j->unique[job->unique] = id;
 }

@@ -175,15 +175,45 @@ static void test_nothing_starves(void **state) {
     struct story s;
     begin(&s);
     s.j.jobs[1].key = 0;
-    for (int64_t id = 3; id < 3 + HISTORY_PASSED_MAX + 2; id++) {
+    s.j.turns.weight[0] = 1;
+    for (int64_t id = 3; id <= 4; id++) {
         struct history_job_new in = {
             .key = -1, .unique = -1, .max_attempts = TRIES, .due_ms = NOW + 1, .now_ms = NOW};
         history_job_put(&s.j, id, &in);
     }
     grant(&s, 2, 10, s.one, 1, NOW + 1);
-    for (int64_t id = 3; id < 3 + HISTORY_PASSED_MAX + 2; id++)
-        grant(&s, id, 10 + id, s.one, 1, NOW + 1);
-    expect(&s, "job_starves");
+    assert_false(s.h.violated);
+    grant(&s, 3, 11, s.one, 1, NOW + 1);
+    expect(&s, "key_starves");
+}
+
+static void test_keys_share_by_weight(void **state) {
+    (void)state;
+    struct history h = {0};
+    struct history_turns turns = {.weight = {1, 2}};
+    const bool could[HISTORY_CLASSES] = {true, true};
+    /* Two of the second for each of the first, and the one that is level with it. */
+    history_turn(&h, &turns, (const int[HISTORY_CLASSES]){0, 3}, could);
+    history_turn(&h, &turns, (const int[HISTORY_CLASSES]){1, 2}, could);
+    assert_false(h.violated);
+    history_turn(&h, &turns, (const int[HISTORY_CLASSES]){0, 1}, could);
+    assert_true(h.violated);
+    assert_string_equal(h.rule, "key_starves");
+}
+
+static void test_kinds_share_by_weight(void **state) {
+    (void)state;
+    struct history h = {0};
+    struct history_share s = {.h = &h, .weight = {1, 3}, .bound_ms = 1000};
+    history_share_added(&s, SIDE_MESSAGES, 9, 0);
+    history_share_added(&s, SIDE_JOBS, 9, 0);
+    history_share_began(&s, SIDE_JOBS, 0);
+    history_share_ended(&s, SIDE_JOBS, 3000);
+    assert_false(h.violated);
+    history_share_began(&s, SIDE_JOBS, 3000);
+    history_share_ended(&s, SIDE_JOBS, 3100);
+    assert_true(h.violated);
+    assert_string_equal(h.rule, "kind_starves");
 }
 
 int main(void) {
@@ -198,6 +228,8 @@ int main(void) {
         cmocka_unit_test(test_nothing_begins_after_its_end),
         cmocka_unit_test(test_nothing_gets_lost),
         cmocka_unit_test(test_nothing_starves),
+        cmocka_unit_test(test_keys_share_by_weight),
+        cmocka_unit_test(test_kinds_share_by_weight),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,8 +23,9 @@ struct sim_job *sim_job(struct world *world, int64_t id) {
     struct rng *rng = &world->rng;
     *job = (struct sim_job){.known = true, .nature = (int)outside_nature(world)};
     job->fails_left = (int)rng_range(rng, 1, world->swarm.max_attempts);
-    job->snoozes_left = rng_chance(rng, 800) ? (int)rng_range(rng, 1, 2) : 0;
-    job->waits_left = rng_chance(rng, 800) ? 1 : 0;
+    bool plain = world->swarm.kinds_on.flood;
+    job->snoozes_left = !plain && rng_chance(rng, 800) ? (int)rng_range(rng, 1, 2) : 0;
+    job->waits_left = !plain && rng_chance(rng, 800) ? 1 : 0;
     job->signal = (int)rng_range(rng, 0, KINDS_SIGNALS - 1);
     job->wait_ms = rng_chance(rng, 5000) ? -1 : rng_range(rng, 0, 3000);
     kinds->failing += job->nature != NATURE_NORMAL || job->snoozes_left > 0 || job->waits_left > 0;
@@ -75,6 +76,7 @@ static pawl_status execute_enqueue(struct world *world, struct wire *wire, struc
         told->now_ms = world_db_ms(world);
         told->due_ms = told->now_ms + data->delays_ms[i];
         history_job_put(&world->kinds.jobs, out->ids[i], told);
+        history_share_added(&world->kinds.share, SIDE_JOBS, 1, world->now_ms);
         (void)sim_job(world, out->ids[i]);
     }
     data->applied = data->applied || any;
@@ -101,10 +103,11 @@ static void draw_job(struct world *world, struct enqueue_data *data, size_t at, 
     struct rng *rng = &world->rng;
     const struct swarm *swarm = &world->swarm;
     struct job_new *job = &data->jobs[at];
-    int unique = rng_chance(rng, 1500) ? (int)rng_range(rng, 0, 1) : -1;
-    int64_t delay_ms = rng_chance(rng, 2000) ? rng_range(rng, 1, 3000) : 0;
+    bool plain = swarm->kinds_on.flood;
+    int unique = !plain && rng_chance(rng, 1500) ? (int)rng_range(rng, 0, 1) : -1;
+    int64_t delay_ms = !plain && rng_chance(rng, 2000) ? rng_range(rng, 1, 3000) : 0;
     int64_t deadline_ms =
-        rng_chance(rng, 1000) ? world_db_ms(world) + swarm->fault_ms + rng_range(rng, 0, 8000) : 0;
+        !plain && rng_chance(rng, 1000) ? world_db_ms(world) + swarm->fault_ms + rng_range(rng, 0, 8000) : 0;
     *job = (struct job_new){.type = rng_chance(rng, 7000) ? STR("j0") : STR("j1"),
                             .payload = STR("{}"),
                             .priority = rng_chance(rng, 3000) ? (int)rng_range(rng, -2, 2) : 0,
@@ -168,6 +171,7 @@ void sim_jobs_begin(struct world *world) {
                                   .rate_ms = on->key_rated[i] ? 300 : 0,
                                   .weight = on->key_weight[i]};
         world_must(world, world->store->ops->jobs->limit_set(world->store, &limit, &error), &error, "limit");
+        world->kinds.jobs.turns.weight[i] = on->key_weight[i];
         world->kinds.jobs.limit[i] = on->key_limit[i];
         world->kinds.jobs.rated[i] = on->key_rated[i];
     }

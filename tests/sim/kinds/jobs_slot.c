@@ -163,6 +163,7 @@ static void job_ends(struct world *world, struct job_slot *slot) {
     if (result->end == JOB_END_DONE)
         history_job_effect(&world->kinds.jobs, slot->run);
     history_job_ended(&world->kinds.jobs, slot->run);
+    history_share_ended(&world->kinds.share, SIDE_JOBS, world->now_ms);
     world_note(world, "job ended", job->id, (int64_t)result->end, 0);
     slot->in_job = slot->interrupted = false;
     slot->at++;
@@ -174,6 +175,7 @@ static void job_begins(struct world *world, int index, struct job_slot *slot) {
     struct sim_job *row = sim_job(world, job->id);
     world_note(world, "job begins", index, job->id, job->token);
     slot->run = history_job_began(&world->kinds.jobs, job->id, job->token, world_db_ms(world));
+    history_share_began(&world->kinds.share, SIDE_JOBS, world->now_ms);
     slot->in_job = true;
     if (row->nature == NATURE_POISON) {
         world_fault(world, FAULT_POISON);

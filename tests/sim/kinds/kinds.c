@@ -6,9 +6,24 @@
 
 #include "sim/world/world.h"
 
+/* By how much of the slots' time, by weight, one side may be ahead while both wait: what the core forgets of
+ * earlier use, what the other side takes until its work is found, and the handlers that then run to their
+ * end. */
+static void flood_begins(struct world *world) {
+    const struct swarm *swarm = &world->swarm;
+    if (!swarm->kinds_on.flood)
+        return;
+    int64_t found_ms = swarm->poll_ms + 4 * swarm->latency_ms;
+    world->kinds.share =
+        (struct history_share){.h = &world->history,
+                               .weight = {swarm->weights[CHANNEL_MESSAGES], swarm->weights[CHANNEL_JOBS]},
+                               .bound_ms = ENGINE_TURN_MS + swarm->slots * (found_ms + swarm->handler_ms)};
+}
+
 void kinds_begin(struct world *world) {
     sim_events_begin(world);
     sim_subscription_begin(world);
+    flood_begins(world);
     if (!swarm_has_jobs(&world->swarm))
         return;
     sim_jobs_begin(world);

@@ -87,12 +87,14 @@ struct kinds {
     struct sim_events events;
     struct sim_subscription subscription;
     struct sim_failover failover;
+    struct history_share share; /* of a flood */
 };
 
 /* What a run of this seed has besides messages. */
 struct swarm_kinds {
     int jobs, keys, schedules, runs;
     int received;  /* messages that a broker delivers */
+    bool flood;    /* more messages and jobs than one worker can do, and nothing goes wrong */
     bool failover; /* the store goes back in time; there is nothing but schedules then */
     bool events, receptors;
     bool bad_events;  /* some cannot be applied */

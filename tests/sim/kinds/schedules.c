@@ -184,6 +184,7 @@ void sim_schedules_begin(struct world *world) {
                                   .end_ms = h->start_ms + (h->count - 1) * h->interval_ms + 1};
         world_must(world, schedule_first(&in, world_db_ms(world), &in.next_ms, &error), &error, "schedule");
         world_must(world, ops->schedule_put(world->store, &in, &answer, &error), &error, "schedule");
+        world->kinds.jobs.turns.weight[KINDS_OWN + i] = 1;
         world->kinds.jobs.limit[KINDS_OWN + i] = schedule->overlap == OVERLAP_QUEUE ? 1 : 0;
     }
     arena_free(arena);

@@ -23,6 +23,11 @@ int64_t mutant_clock_ms(const struct world *world, int worker) {
 
 bool mutant_unfenced(const struct world *world) { return world->mutant != NULL && world->mutant->unfenced; }
 
+void mutant_weights(const struct world *world, int weights[CHANNEL_COUNT]) {
+    if (world->mutant != NULL && world->mutant->weights[0] > 0)
+        memcpy(weights, world->mutant->weights, sizeof(world->mutant->weights));
+}
+
 #define ACT(hook, ...)                                                                                       \
     do {                                                                                                     \
         if (world->mutant != NULL && world->mutant->hook != NULL)                                            \

@@ -18,9 +18,10 @@ struct mutant {
     /* The hunt runs only worlds that have these (swarm_fits): the others rarely show the bug, or never. */
     unsigned traits;
     uint64_t faults;
-    int64_t clock_ppm; /* added to the rate of every worker's clock */
-    bool wall_clock;   /* the store judges leases by the caller's clock */
-    bool unfenced;     /* nobody asks for the fence before a message begins */
+    int64_t clock_ppm;          /* added to the rate of every worker's clock */
+    bool wall_clock;            /* the store judges leases by the caller's clock */
+    int weights[CHANNEL_COUNT]; /* what workers are told instead; 0 = nothing else */
+    bool unfenced;              /* nobody asks for the fence before a message begins */
     void (*started)(struct world *world, int worker, const struct engine_run *run);
     void (*before_put)(struct world *world, struct messages_put *in);
     void (*after_put)(struct world *world, const struct messages_put *in);
@@ -70,6 +71,7 @@ const struct mutant *mutant_find(const char *name);
 /* The places where a bug may act; without a mutant nothing happens. */
 int64_t mutant_clock_ppm(const struct world *world);
 int64_t mutant_clock_ms(const struct world *world, int worker);
+void mutant_weights(const struct world *world, int weights[CHANNEL_COUNT]);
 bool mutant_unfenced(const struct world *world);
 void mutant_started(struct world *world, int worker, const struct engine_run *run);
 void mutant_before_put(struct world *world, struct messages_put *in);

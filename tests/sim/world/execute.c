@@ -81,7 +81,9 @@ pawl_status execute_put(struct world *world, struct wire *wire, struct arena *ar
     bool any = false;
     for (int i = 0; i < wire->message_count; i++) {
         history_put(&world->history, wire->first_message + i, out.answers[i]);
-        any = any || out.answers[i] == ANSWER_APPLIED;
+        bool applied = out.answers[i] == ANSWER_APPLIED;
+        history_share_added(&world->kinds.share, SIDE_MESSAGES, applied, world->now_ms);
+        any = any || applied;
     }
     if (any)
         wake_up(world, place_of(world, &in));

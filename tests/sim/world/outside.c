@@ -108,9 +108,9 @@ void outside_produce(struct world *world) {
     int hot = (int)rng_range(&world->rng, 0, swarm->streams - 1);
     int first = (int)world->message_count;
     for (int i = 0; i < count; i++) {
-        int stream = rng_chance(&world->rng, 1000) ? -1
-                     : burst                       ? hot
-                                                   : (int)rng_range(&world->rng, 0, swarm->streams - 1);
+        int stream = swarm->kinds_on.flood || rng_chance(&world->rng, 1000) ? -1
+                     : burst                                                ? hot
+                             : (int)rng_range(&world->rng, 0, swarm->streams - 1);
         message_new(world, kind_index, stream);
     }
     if (burst)

@@ -100,6 +100,7 @@ static void item_over(struct world *world, int index, struct sim_slot *slot, enu
     if (type == OUTCOME_SNOOZE)
         history_snoozed(&world->history, slot->messages[slot->at]);
     history_ended(&world->history, slot->run);
+    history_share_ended(&world->kinds.share, SIDE_MESSAGES, world->now_ms);
     world_note(world, "ended", index, slot->messages[slot->at], (int64_t)type);
     slot->in_item = slot->interrupted = slot->calling = false;
     slot->at++;
@@ -134,6 +135,7 @@ static bool item_begins(struct world *world, int index, struct sim_slot *slot) {
     world_note(world, "begins", index, number, slot->tokens[slot->at]);
     slot->run =
         history_began(&world->history, number, slot->tokens[slot->at], slot->instance, world_db_ms(world));
+    history_share_began(&world->kinds.share, SIDE_MESSAGES, world->now_ms);
     slot->in_item = true;
     if (message->nature == NATURE_POISON) {
         world_fault(world, FAULT_POISON);

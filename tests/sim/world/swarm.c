@@ -40,6 +40,8 @@ const char *const fault_names[FAULT_COUNT] = {
     [FAULT_CANCEL] = "cancel",
 };
 
+enum { LANES_MAX = 8, FLOODS = 200 /* of 10,000 runs */ };
+
 /* How often each fault is tried for when a run has it: of 10,000, per request, message or look round. */
 static const struct {
     enum fault fault;
@@ -173,10 +175,38 @@ static void draw_times(struct swarm *swarm, struct rng *rng) {
     swarm->fault_ms = rng_range(rng, 1000, 12000);
 }
 
+/* One worker, one handler for everything, and both kinds of work at once: how it shares its slots can be
+ * measured. */
+static void draw_flood(struct swarm *swarm, struct rng *rng) {
+    memset(swarm->chance, 0, sizeof(swarm->chance));
+    swarm->chance[FAULT_BURST] = 10000;
+    swarm->calm = true;
+    swarm->only_poison = false;
+    swarm->workers = 1;
+    swarm->slots = (int)rng_range(rng, 1, 3);
+    /* So many lanes that there are always messages in hand: one that is claimed from rests for a while. */
+    swarm->lanes = swarm->partitions = LANES_MAX;
+    swarm->batch = 40;
+    swarm->kinds_on = (struct swarm_kinds){.flood = true, .jobs = 60};
+    swarm->messages = 60;
+    swarm->kinds[0] = KIND_OUTBOX;
+    swarm->kind_count = swarm->put_kinds = 1;
+    swarm->handler_count = 1;
+    swarm->handlers[0] = (struct engine_handler){0};
+    swarm->fault_ms = 1000;
+    swarm->lease_ms = rng_range(rng, 2500, 5000);
+    swarm->instance_lease_ms = rng_range(rng, 2000, 3000);
+    swarm->heartbeat_ms = 300;
+    swarm->poll_ms = rng_range(rng, 30, 200);
+    swarm->quiet_poll_ms = 0;
+    swarm->handler_ms = 200;
+    swarm->latency_ms = rng_range(rng, 0, 10);
+}
+
 void swarm_draw(struct swarm *swarm, struct rng *rng) {
     memset(swarm, 0, sizeof(*swarm));
     swarm->workers = (int)rng_range(rng, 1, SWARM_WORKERS_MAX);
-    swarm->lanes = (int)rng_range(rng, 1, 8);
+    swarm->lanes = (int)rng_range(rng, 1, LANES_MAX);
     swarm->partitions = swarm->lanes * (int)rng_range(rng, 1, 4);
     swarm->streams = (int)rng_range(rng, 1, 8);
     swarm->max_attempts = (int)rng_range(rng, 2, 5);
@@ -191,6 +221,12 @@ void swarm_draw(struct swarm *swarm, struct rng *rng) {
     draw_times(swarm, rng);
     draw_handlers(swarm, rng);
     draw_faults(swarm, rng);
+    for (int i = 0; i < CHANNEL_COUNT; i++)
+        swarm->weights[i] = (int)rng_range(rng, 1, 3);
+    if (rng_chance(rng, FLOODS)) {
+        draw_flood(swarm, rng);
+        return;
+    }
     if (swarm->calm || swarm->only_poison) {
         /* Long leases beside short waits, and handlers that need no renewal limit. */
         swarm->lease_ms = rng_range(rng, 2500, 5000);
@@ -212,7 +248,8 @@ static unsigned traits_of(const struct swarm *swarm) {
                   on->runs > 0,       on->events,
                   on->receptors,      on->received > 0,
                   swarm->workers > 1, messages + jobs + on->events == 1,
-                  swarm->calm,        swarm->handlers[0].bundled};
+                  swarm->calm,        swarm->handlers[0].bundled,
+                  on->flood};
     unsigned traits = 0;
     for (size_t i = 0; i < sizeof(has) / sizeof(*has); i++)
         traits |= has[i] ? 1u << i : 0;

@@ -59,6 +59,7 @@ struct swarm {
     int handler_count;
     int64_t lease_ms, instance_lease_ms, heartbeat_ms, poll_ms, quiet_poll_ms, drain_ms;
     int64_t latency_ms, handler_ms, fault_ms;
+    int weights[CHANNEL_COUNT];
     bool wakes;
     bool beside;             /* claims may go beside batches */
     bool calm;               /* nothing that could cost a living worker its lease */
@@ -87,7 +88,8 @@ enum swarm_trait {
     HAS_PEERS = 1 << 8,    /* at least two workers */
     HAS_ONE_KIND = 1 << 9, /* it is smaller, so it runs faster */
     HAS_CALM = 1 << 10,
-    HAS_BUNDLES = 1 << 11
+    HAS_BUNDLES = 1 << 11,
+    HAS_FLOOD = 1 << 12
 };
 #define FAULT_BIT(fault) (UINT64_C(1) << (fault))
 

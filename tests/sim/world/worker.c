@@ -61,6 +61,7 @@ static void configure(struct world *world, struct worker *worker) {
         .poll_ms = swarm->poll_ms,
         .quiet_poll_ms = swarm->quiet_poll_ms,
         .drain_ms = swarm->drain_ms,
+        .weights = {swarm->weights[CHANNEL_MESSAGES], swarm->weights[CHANNEL_JOBS]},
         .idle_polls = 2,
         .max_attempts = swarm->max_attempts,
         .policy = swarm->policy,
@@ -74,6 +75,7 @@ static void configure(struct world *world, struct worker *worker) {
         .duty_count = kinds_duties(world, worker->duties),
         .seed = rng_next(&world->rng),
     };
+    mutant_weights(world, worker->config.weights);
 }
 
 static void set_clock(struct world *world, struct worker *worker) {
