@@ -15,7 +15,8 @@ struct wire_call;
 struct mutant {
     const char *name;
     const char *what;
-    /* The hunt runs only worlds that have these (swarm_fits): the others rarely show the bug, or never. */
+    /* The hunt runs only worlds that have these (swarm_fits): the others rarely show the bug, or never. The
+     * faults strike as often as they ever do. */
     unsigned traits;
     uint64_t faults;
     int64_t clock_ppm;          /* added to the rate of every worker's clock */

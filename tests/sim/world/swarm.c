@@ -263,3 +263,11 @@ bool swarm_fits(const struct swarm *swarm, unsigned traits, uint64_t faults) {
     }
     return (traits & ~traits_of(swarm)) == 0;
 }
+
+void swarm_raise(struct swarm *swarm, uint64_t faults) {
+    for (size_t i = 0; i < sizeof(fault_rows) / sizeof(*fault_rows); i++) {
+        enum fault fault = fault_rows[i].fault;
+        if ((faults & FAULT_BIT(fault)) != 0 && swarm->chance[fault] > 0)
+            swarm->chance[fault] = fault_rows[i].high;
+    }
+}

@@ -95,5 +95,7 @@ enum swarm_trait {
 
 /* Whether it has all these traits, and a chance of each of these faults (FAULT_BIT). */
 bool swarm_fits(const struct swarm *swarm, unsigned traits, uint64_t faults);
+/* Those of these faults that it has strike as often as in any world. */
+void swarm_raise(struct swarm *swarm, uint64_t faults);
 
 #endif

@@ -106,6 +106,8 @@ static void open_store(struct world *world) {
 static void begin(struct world *world, const struct world_plan *plan) {
     rng_seed(&world->rng, plan->seed);
     swarm_draw(&world->swarm, &world->rng);
+    if (plan->mutant != NULL)
+        swarm_raise(&world->swarm, plan->mutant->faults);
     world->ground = plan->ground;
     world->mutant = plan->mutant;
     world->tracing = plan->tracing;
