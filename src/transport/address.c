@@ -27,21 +27,8 @@ static const char *decode(struct arena *arena, pawl_str text) {
     return copy;
 }
 
-static pawl_str split(pawl_str *rest, char at) {
-    const char *found = rest->len > 0 ? memchr(rest->ptr, at, rest->len) : NULL;
-    pawl_str head = *rest;
-    if (found == NULL) {
-        *rest = (pawl_str){NULL, 0};
-        return head;
-    }
-    head.len = (size_t)(found - rest->ptr);
-    *rest = (pawl_str){found + 1, rest->len - head.len - 1};
-    return head;
-}
-
 static pawl_status parse_user(struct arena *arena, pawl_str text, struct address *address, pawl_error *err) {
-    pawl_str password = text;
-    pawl_str user = split(&password, ':');
+    pawl_str password, user = str_before(text, ':', &password);
     if (user.len > 0)
         address->user = decode(arena, user);
     if (password.ptr != NULL)
@@ -54,17 +41,12 @@ static pawl_status parse_user(struct arena *arena, pawl_str text, struct address
 
 static pawl_status parse_host(struct arena *arena, pawl_str text, struct address *address, pawl_error *err) {
     address->hosts = arena_copy(arena, text.ptr, text.len);
-    pawl_str rest = text;
-    pawl_str first = split(&rest, ',');
-    pawl_str port = {NULL, 0};
-    if (first.len > 0 && first.ptr[0] == '[') {
-        port = (pawl_str){first.ptr + 1, first.len - 1};
-        first = split(&port, ']');
-        if (port.len > 0 && port.ptr[0] == ':')
-            port = (pawl_str){port.ptr + 1, port.len - 1};
+    pawl_str port, first = str_before(text, ',', NULL);
+    if (str_starts_with(first, STR("["))) {
+        first = str_before(str_skip(first, 1), ']', &port);
+        port = str_starts_with(port, STR(":")) ? str_skip(port, 1) : port;
     } else {
-        port = first;
-        first = split(&port, ':');
+        first = str_before(first, ':', &port);
     }
     if (first.len == 0)
         return error_set(err, PAWL_INVALID, "address", "the address names no host");
@@ -75,7 +57,7 @@ static pawl_status parse_host(struct arena *arena, pawl_str text, struct address
     address->port = (int)number;
     address->host = arena_copy(arena, first.ptr, first.len);
     if (address->host == NULL || address->hosts == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "address", "out of memory");
+        return error_no_memory(err, "address");
     return PAWL_OK;
 }
 
@@ -89,8 +71,7 @@ pawl_status address_parse(struct arena *arena, const char *url, struct address *
             "the address is not of the form scheme://host:port, for example redis://localhost:6379");
     address.scheme = arena_copy(arena, url, (size_t)(slashes - url));
     rest = (pawl_str){slashes + 3, rest.len - (size_t)(slashes + 3 - url)};
-    pawl_str path = rest;
-    pawl_str host = split(&path, '/');
+    pawl_str path, host = str_before(rest, '/', &path);
     /* A password may hold an @: the last one counts. */
     const char *at = host.len > 0 ? memrchr(host.ptr, '@', host.len) : NULL;
     pawl_status status = PAWL_OK;
@@ -108,7 +89,7 @@ pawl_status address_parse(struct arena *arena, const char *url, struct address *
             return error_set(err, PAWL_INVALID, "address", "the path of the address is not percent-encoded");
     }
     if (address.scheme == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "address", "out of memory");
+        return error_no_memory(err, "address");
     for (size_t i = 0; i < sizeof(tls_schemes) / sizeof(*tls_schemes); i++)
         address.tls = address.tls || strcmp(address.scheme, tls_schemes[i]) == 0;
     *out = address;
@@ -118,7 +99,7 @@ pawl_status address_parse(struct arena *arena, const char *url, struct address *
 pawl_status address_of(struct arena *arena, const struct transport_config *config, struct address_ports ports,
                        struct address *address, pawl_error *err) {
     if (arena == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "address", "out of memory");
+        return error_no_memory(err, "address");
     pawl_status status = address_parse(arena, config->url, address, err);
     if (status != PAWL_OK)
         return status;

@@ -3,103 +3,29 @@
 
 #include "base/error.h"
 #include "base/json/json.h"
+#include "base/json/scan.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "transport/event.h"
 
-struct scan {
-    const char *at, *end;
-};
-
-static void skip_blank(struct scan *scan) {
-    while (scan->at < scan->end && strchr(" \t\r\n", *scan->at) != NULL)
-        scan->at++;
-}
-
-/* The text is valid JSON, so a string always ends. Returns it with its quotes. */
-static pawl_str take_string(struct scan *scan) {
-    const char *begin = scan->at++;
-    while (scan->at < scan->end && *scan->at != '"')
-        scan->at += *scan->at == '\\' ? 2 : 1;
-    scan->at++;
-    return (pawl_str){begin, (size_t)(scan->at - begin)};
-}
-
-static pawl_str take_value(struct scan *scan) {
-    const char *begin = scan->at;
-    int depth = 0;
-    while (scan->at < scan->end) {
-        char c = *scan->at;
-        if (c == '"') {
-            (void)take_string(scan);
-            if (depth == 0)
-                break;
-            continue;
-        }
-        if (depth == 0 && (c == ',' || c == '}' || c == ']'))
-            break;
-        depth += (c == '{' || c == '[') ? 1 : (c == '}' || c == ']') ? -1 : 0;
-        scan->at++;
-        if (depth == 0 && (c == '}' || c == ']'))
-            break;
-    }
-    return str_trim((pawl_str){begin, (size_t)(scan->at - begin)});
-}
-
-static unsigned hex4(const char *at) {
-    unsigned value = 0;
-    for (int i = 0; i < 4; i++)
-        value = value * 16 + (unsigned)hex_digit(at[i]);
-    return value;
-}
-
-static char *put_utf8(char *out, unsigned code) {
-    if (code < 0x80) {
-        *out++ = (char)code;
-    } else if (code < 0x800) {
-        *out++ = (char)(0xc0 | (code >> 6));
-        *out++ = (char)(0x80 | (code & 0x3f));
-    } else if (code < 0x10000) {
-        *out++ = (char)(0xe0 | (code >> 12));
-        *out++ = (char)(0x80 | ((code >> 6) & 0x3f));
-        *out++ = (char)(0x80 | (code & 0x3f));
-    } else {
-        *out++ = (char)(0xf0 | (code >> 18));
-        *out++ = (char)(0x80 | ((code >> 12) & 0x3f));
-        *out++ = (char)(0x80 | ((code >> 6) & 0x3f));
-        *out++ = (char)(0x80 | (code & 0x3f));
-    }
-    return out;
-}
-
-/* The text of a JSON string; pairs of surrogates were checked before. NULL ptr: out of memory. */
+/* A string without its quotes and escapes. ptr NULL: out of memory. */
 static pawl_str unquote(struct arena *arena, pawl_str quoted) {
-    const char *at = quoted.ptr + 1, *end = quoted.ptr + quoted.len - 1;
-    if (memchr(at, '\\', (size_t)(end - at)) == NULL)
-        return (pawl_str){at, (size_t)(end - at)};
-    char *copy = arena_alloc(arena, quoted.len);
-    char *out = copy;
-    while (copy != NULL && at < end) {
-        if (*at != '\\') {
-            *out++ = *at++;
-            continue;
-        }
-        static const char names[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
-        const char *simple = strchr(names, at[1]);
-        if (simple != NULL) {
-            *out++ = meant[simple - names];
-            at += 2;
-            continue;
-        }
-        unsigned code = hex4(at + 2);
-        at += 6;
-        if (code >= 0xd800 && code < 0xdc00) {
-            code = 0x10000 + ((code - 0xd800) << 10) + (hex4(at + 2) - 0xdc00);
-            at += 6;
-        }
-        out = put_utf8(out, code);
-    }
-    return (pawl_str){copy, copy != NULL ? (size_t)(out - copy) : 0};
+    if (memchr(quoted.ptr, '\\', quoted.len) == NULL)
+        return (pawl_str){quoted.ptr + 1, quoted.len - 2};
+    char *text = arena_alloc(arena, quoted.len);
+    return (pawl_str){text, text != NULL ? json_unescape(quoted, text) : 0};
+}
+
+/* The exact text of the next value, whatever is in it. The whole text was checked before. */
+static pawl_str take_value(struct json_scan *scan) {
+    struct json_token token;
+    size_t depth = scan->depth;
+    if (!json_next(scan, &token))
+        return STR("null");
+    const char *begin = token.raw.ptr;
+    while (scan->depth > depth && json_next(scan, &token))
+        ;
+    return (pawl_str){begin, (size_t)(token.raw.ptr + token.raw.len - begin)};
 }
 
 static int base64_value(char c) {
@@ -142,7 +68,7 @@ static pawl_status take_member(struct arena *arena, struct event *event, pawl_st
                          STR_ARG(key));
     pawl_str text = value.ptr[0] == '"' ? unquote(arena, value) : value;
     if (text.ptr == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "event", "out of memory");
+        return error_no_memory(err, "event");
     if (str_equal_cstr(key, "data_base64")) {
         if (!base64_decode(arena, text, &event->data))
             return error_set(err, PAWL_INVALID, "event", "data_base64 is not base64");
@@ -162,23 +88,17 @@ pawl_status event_parse(struct arena *arena, pawl_str text, struct event *event,
     if (text.ptr[0] != '{')
         return error_set(err, PAWL_INVALID, "event", "not a CloudEvent: the JSON is not an object");
     struct event found = {0};
-    struct scan scan = {text.ptr + 1, text.ptr + text.len - 1};
+    struct json_scan scan = {.text = text, .line = 1, .depth_max = PAWL_JSON_DEPTH_MAX};
+    struct json_token token;
     bool version = false;
     pawl_status status = PAWL_OK;
-    skip_blank(&scan);
-    while (scan.at < scan.end && status == PAWL_OK) {
-        pawl_str key = unquote(arena, take_string(&scan));
+    while (status == PAWL_OK && json_next(&scan, &token) && token.kind != TOKEN_END) {
+        if (token.kind != TOKEN_KEY)
+            continue;
+        pawl_str key = unquote(arena, token.raw);
         if (key.ptr == NULL)
-            return error_set(err, PAWL_NO_MEMORY, "event", "out of memory");
-        skip_blank(&scan);
-        scan.at++; /* the colon */
-        skip_blank(&scan);
-        pawl_str value = take_value(&scan);
-        status = take_member(arena, &found, key, value, &version, err);
-        skip_blank(&scan);
-        if (scan.at < scan.end)
-            scan.at++; /* the comma */
-        skip_blank(&scan);
+            return error_no_memory(err, "event");
+        status = take_member(arena, &found, key, take_value(&scan), &version, err);
     }
     if (status == PAWL_OK && !version)
         return error_set(err, PAWL_INVALID, "event", "not a CloudEvent: specversion is missing");

@@ -163,7 +163,7 @@ pawl_status wire_open(const struct transport_config *config, const struct addres
                       pawl_error *err) {
     struct wire *wire = calloc(1, sizeof(*wire));
     if (wire == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "connect", "out of memory");
+        return error_no_memory(err, "connect");
     wire->fd = -1;
     int64_t until_ms = clock_boot_ms() + config->connect_ms;
     pawl_status status = connect_host(address, until_ms, &wire->fd, err);

@@ -158,7 +158,7 @@ static pawl_status send_one(struct transport *session, const struct transport_me
         return PAWL_OK;
     }
     *delivery = size > 0 ? amqp1_send_encoded(session, link, size) : NULL;
-    return *delivery != NULL ? PAWL_OK : error_set(err, PAWL_NO_MEMORY, "amqp1", "out of memory");
+    return *delivery != NULL ? PAWL_OK : error_no_memory(err, "amqp1");
 }
 
 static pawl_status await_fates(struct transport *session, pn_delivery_t **deliveries, size_t count,
@@ -197,7 +197,7 @@ static pawl_status publish_set(struct transport *session, const struct transport
                                size_t count, struct transport_result *results, pawl_error *err) {
     pn_delivery_t **deliveries = calloc(count, sizeof(*deliveries));
     if (deliveries == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "amqp1", "out of memory");
+        return error_no_memory(err, "amqp1");
     pawl_status status = open_links(session, messages, count, results, err);
     for (size_t i = 0; i < count && status == PAWL_OK; i++) {
         if (results[i].fate == FATE_UNAVAILABLE)
@@ -296,7 +296,7 @@ static pawl_status take_delivery(struct transport *session, struct arena *arena,
     size_t size = pn_delivery_pending(delivery);
     char *bytes = arena_alloc(arena, size + 1);
     if (bytes == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "amqp1", "out of memory");
+        return error_no_memory(err, "amqp1");
     ssize_t got = pn_link_recv(session->receiver, bytes, size);
     pn_link_advance(session->receiver);
     pn_message_t *message = pn_message();

@@ -88,7 +88,7 @@ static pawl_status send_token(struct transport *session, pn_link_t *sender, pn_l
         size_t size = amqp1_encode(session, message);
         pn_delivery_t *delivery = size > 0 ? amqp1_send_encoded(session, sender, size) : NULL;
         if (delivery == NULL)
-            status = error_set(err, PAWL_NO_MEMORY, "amqp1", "out of memory");
+            status = error_no_memory(err, "amqp1");
         else
             pn_delivery_settle(delivery);
     }

@@ -237,7 +237,7 @@ static pawl_status use_shared_access(struct transport *session, const struct tra
     session->sas_name = arena_strdup(session->arena, user);
     session->sas_key = arena_strdup(session->arena, password);
     if (session->sas_name == NULL || session->sas_key == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "amqp1", "out of memory");
+        return error_no_memory(err, "amqp1");
     return PAWL_OK;
 }
 
@@ -248,7 +248,7 @@ static pawl_status start(struct transport *session, const struct transport_confi
     session->connection = pn_connection();
     if (session->connection == NULL ||
         pn_connection_driver_init(&session->driver, session->connection, NULL) != 0)
-        return error_set(err, PAWL_NO_MEMORY, "amqp1", "out of memory");
+        return error_no_memory(err, "amqp1");
     session->driver_open = true;
     pn_connection_set_container(session->connection, "pawl");
     pn_connection_set_hostname(session->connection, address->host);
@@ -277,7 +277,7 @@ static pawl_status start(struct transport *session, const struct transport_confi
 pawl_status amqp1_open(const struct transport_config *config, struct transport **out, pawl_error *err) {
     struct transport *session = calloc(1, sizeof(*session));
     if (session == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "amqp1", "out of memory");
+        return error_no_memory(err, "amqp1");
     session->confirm_ms = config->confirm_ms;
     session->arena = arena_create(0);
     struct address address;

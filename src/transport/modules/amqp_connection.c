@@ -154,14 +154,13 @@ pawl_status amqp_session_open(const struct transport_config *config, struct tran
                               pawl_error *err) {
     struct transport *session = calloc(1, sizeof(*session));
     if (session == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "amqp", "out of memory");
+        return error_no_memory(err, "amqp");
     buf_init(&session->json, 0);
     session->confirm_ms = config->confirm_ms;
     session->arena = arena_create(0);
     session->connection = amqp_new_connection();
     struct address address;
-    pawl_status status =
-        session->connection != NULL ? PAWL_OK : error_set(err, PAWL_NO_MEMORY, "amqp", "out of memory");
+    pawl_status status = session->connection != NULL ? PAWL_OK : error_no_memory(err, "amqp");
     if (status == PAWL_OK)
         status = address_of(session->arena, config, (struct address_ports){PORT_DEFAULT, PORT_TLS_DEFAULT},
                             &address, err);

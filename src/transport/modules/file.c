@@ -51,7 +51,7 @@ static pawl_status file_open(const struct transport_config *config, struct trans
         return error_set(err, PAWL_INVALID, "file", "the address names no file, or its path is too long");
     struct transport *session = calloc(1, sizeof(*session));
     if (session == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "file", "out of memory");
+        return error_no_memory(err, "file");
     buf_init(&session->out, 0);
     snprintf(session->path, sizeof(session->path), "%s", path);
     *out = session;

@@ -177,7 +177,7 @@ pawl_status kafka_session_open(const struct transport_config *config,
     const char *structured = transport_option(config, "structured");
     struct transport *session = calloc(1, sizeof(*session));
     if (session == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "kafka", "out of memory");
+        return error_no_memory(err, "kafka");
     session->confirm_ms = config->confirm_ms;
     session->config = config;
     session->structured = structured != NULL && strcmp(structured, "true") == 0;

@@ -37,7 +37,7 @@ static pawl_status loopback_open(const struct transport_config *config, struct t
         schema = "pawl";
     struct transport *session = calloc(1, sizeof(*session));
     if (session == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "loopback", "out of memory");
+        return error_no_memory(err, "loopback");
     session->arena = arena_create(0);
     session->names = arena_create(0);
     struct store_config store = {.url = database,
@@ -45,7 +45,7 @@ static pawl_status loopback_open(const struct transport_config *config, struct t
                                  .connect_timeout_ms = config->connect_ms,
                                  .statement_timeout_ms = config->confirm_ms};
     pawl_status status = session->arena == NULL || session->names == NULL
-                             ? error_set(err, PAWL_NO_MEMORY, "loopback", "out of memory")
+                             ? error_no_memory(err, "loopback")
                              : str_dup(session->names, str_from(consumer != NULL ? consumer : schema),
                                        &session->consumer, err);
     if (status == PAWL_OK)
@@ -90,7 +90,7 @@ static pawl_status loopback_publish(struct transport *session, const struct tran
     arena_reset(session->arena);
     struct message_new *list = arena_array(session->arena, count, sizeof(*list));
     if (list == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "loopback", "out of memory");
+        return error_no_memory(err, "loopback");
     for (size_t i = 0; i < count; i++) {
         if (!to_message(&messages[i], &list[i]))
             return error_set(err, PAWL_INTERNAL, "loopback", "a message has an id that is not a UUID");

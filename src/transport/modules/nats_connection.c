@@ -16,10 +16,6 @@ enum { PORT_DEFAULT = 4222, READ_BYTES = 65536, IN_BYTES_MAX = 128 << 20, ANSWER
 
 static const char header_start[] = "NATS/1.0";
 
-static pawl_status no_memory(pawl_error *err) {
-    return error_set(err, PAWL_NO_MEMORY, "nats", "out of memory");
-}
-
 static pawl_status read_more(struct transport *session, int64_t until_ms, pawl_error *err) {
     if (session->in_at > 0) {
         session->in_len -= session->in_at;
@@ -30,7 +26,7 @@ static pawl_status read_more(struct transport *session, int64_t until_ms, pawl_e
         size_t size = session->in_size > 0 ? session->in_size * 2 : 2 * READ_BYTES;
         char *larger = size <= IN_BYTES_MAX ? realloc(session->in, size) : NULL;
         if (larger == NULL)
-            return no_memory(err);
+            return error_no_memory(err, "nats");
         session->in = larger;
         session->in_size = size;
     }
@@ -330,7 +326,7 @@ pawl_status nats_session_open(const struct transport_config *config, struct tran
                               pawl_error *err) {
     struct transport *session = calloc(1, sizeof(*session));
     if (session == NULL)
-        return no_memory(err);
+        return error_no_memory(err, "nats");
     session->confirm_ms = config->confirm_ms;
     session->arena = arena_create(0);
     session->answer = arena_create(0);
@@ -339,7 +335,7 @@ pawl_status nats_session_open(const struct transport_config *config, struct tran
     buf_init(&session->last, 0);
     buf_init(&session->kept, 0);
     struct address address;
-    pawl_status status = session->answer != NULL ? PAWL_OK : no_memory(err);
+    pawl_status status = session->answer != NULL ? PAWL_OK : error_no_memory(err, "nats");
     if (status == PAWL_OK)
         status = address_of(session->arena, config, (struct address_ports){PORT_DEFAULT, PORT_DEFAULT},
                             &address, err);

@@ -178,7 +178,7 @@ pawl_status nats_session_subscribe(struct transport *session, const struct trans
     session->group = group.ptr;
     session->group_too = arena_printf(session->arena, "%s-2", group.ptr);
     if (session->group_too == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "nats", "out of memory");
+        return error_no_memory(err, "nats");
     status = find_stream(session, err);
     return status == PAWL_OK ? place_reader(session, err) : status;
 }

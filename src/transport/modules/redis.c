@@ -34,10 +34,6 @@ struct transport {
     size_t id_count;
 };
 
-static pawl_status no_memory(pawl_error *err) {
-    return error_set(err, PAWL_NO_MEMORY, "redis", "out of memory");
-}
-
 /* "*3" or "$12" and the end of the line. */
 static void append_length(struct buf *out, char what, size_t length) {
     char line[32];
@@ -84,7 +80,7 @@ static pawl_status reply_next(struct transport *session, int64_t until_ms, redis
         if (status != PAWL_OK)
             return status;
         if (redisReaderFeed(session->reader, bytes, got) != REDIS_OK)
-            return no_memory(err);
+            return error_no_memory(err, "redis");
     }
     *reply = found;
     return PAWL_OK;
@@ -156,7 +152,7 @@ static pawl_status redis_open(const struct transport_config *config, struct tran
                               pawl_error *err) {
     struct transport *session = calloc(1, sizeof(*session));
     if (session == NULL)
-        return no_memory(err);
+        return error_no_memory(err, "redis");
     buf_init(&session->out, 0);
     buf_init(&session->json, 0);
     session->confirm_ms = config->confirm_ms;
@@ -165,7 +161,7 @@ static pawl_status redis_open(const struct transport_config *config, struct tran
     const char *max_length = transport_option(config, "max-length");
     snprintf(session->max_length, sizeof(session->max_length), "%s", max_length != NULL ? max_length : "");
     struct address address;
-    pawl_status status = session->reader != NULL ? PAWL_OK : no_memory(err);
+    pawl_status status = session->reader != NULL ? PAWL_OK : error_no_memory(err, "redis");
     if (status == PAWL_OK)
         status = address_of(session->arena, config, (struct address_ports){PORT_DEFAULT, PORT_DEFAULT},
                             &address, err);
@@ -258,7 +254,7 @@ static pawl_status redis_subscribe(struct transport *session, const struct trans
         return status;
     session->ids = calloc(TRANSPORT_RECEIVE_MAX, sizeof(*session->ids));
     if (session->ids == NULL)
-        return no_memory(err);
+        return error_no_memory(err, "redis");
     snprintf(session->pending_after, sizeof(session->pending_after), "0");
     pawl_str words[] = {STR("XGROUP"), STR("create"), in->from, in->group, STR("0"), STR("MKSTREAM")};
     pawl_error inner;

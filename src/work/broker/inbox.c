@@ -174,7 +174,7 @@ static pawl_status reader_init(struct inbox *inbox, size_t at, pawl_error *err) 
     *duty = (struct duty){
         .rule = {.lease_ms = DUTY_LEASE_MS}, .run = read_turn, .leave = read_leave, .self = reader};
     if (reader->arena == NULL || reader->deliveries == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "inbox", "out of memory");
+        return error_no_memory(err, "inbox");
     int made = snprintf(duty->rule.name, sizeof(duty->rule.name), "subscribe %s %.*s %.*s",
                         reader->transport->name, STR_ARG(reader->group), STR_ARG(setting->from));
     if (made <= 0 || (size_t)made >= sizeof(duty->rule.name))
@@ -187,13 +187,12 @@ pawl_status inbox_create(const struct transport_settings *settings, pawl_str ser
                          struct inbox **out, pawl_error *err) {
     struct inbox *inbox = calloc(1, sizeof(*inbox));
     if (inbox == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "inbox", "out of memory");
+        return error_no_memory(err, "inbox");
     *inbox = (struct inbox){.settings = settings, .service = service, .log = *log};
     inbox->readers = calloc(settings->subscription_count + 1, sizeof(*inbox->readers));
     inbox->duties = calloc(settings->subscription_count + 1, sizeof(*inbox->duties));
-    pawl_status status = inbox->readers != NULL && inbox->duties != NULL
-                             ? PAWL_OK
-                             : error_set(err, PAWL_NO_MEMORY, "inbox", "out of memory");
+    pawl_status status = inbox->readers != NULL && inbox->duties != NULL ? PAWL_OK
+                                                                         : error_no_memory(err, "inbox");
     while (status == PAWL_OK && inbox->count < settings->subscription_count)
         status = reader_init(inbox, inbox->count++, err);
     if (status != PAWL_OK) {

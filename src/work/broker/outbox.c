@@ -305,7 +305,7 @@ pawl_status outbox_create(struct transport_settings *settings, pawl_str service,
     }
     if (!made) {
         outbox_free(outbox);
-        return error_set(err, PAWL_NO_MEMORY, "outbox", "out of memory");
+        return error_no_memory(err, "outbox");
     }
     snprintf(outbox->source, sizeof(outbox->source), "/pawl/%.*s", STR_ARG(service));
     pawl_status status = add_routes(outbox, settings, table, err);

@@ -46,7 +46,7 @@ static pawl_status as_text(struct arena *arena, pawl_str raw, pawl_str *text, pa
     }
     char *out = arena_alloc(arena, sizeof(mark) + (raw.len + 2) / 3 * 4);
     if (out == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "received", "out of memory");
+        return error_no_memory(err, "received");
     size_t len = sizeof(mark) - 1;
     memcpy(out, mark, len);
     for (size_t i = 0; i < raw.len; i += 3) {
@@ -105,7 +105,7 @@ pawl_status received_sort(struct arena *arena, pawl_str topic, const struct tran
     struct received sorted = {.messages = arena_array(arena, count, sizeof(*sorted.messages)),
                               .malformed = arena_array(arena, count, sizeof(*sorted.malformed))};
     if (sorted.messages == NULL || sorted.malformed == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "received", "out of memory");
+        return error_no_memory(err, "received");
     pawl_status status = PAWL_OK;
     for (size_t i = 0; i < count && status == PAWL_OK; i++) {
         const struct transport_delivery *delivery = &deliveries[i];
