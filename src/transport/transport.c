@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "base/str.h"
+
 const char *transport_option(const struct transport_config *config, const char *name) {
     for (size_t i = 0; i < config->option_count; i++) {
         if (strcmp(config->options[i].name, name) == 0)
@@ -13,18 +16,39 @@ const char *transport_option(const struct transport_config *config, const char *
     return NULL;
 }
 
-void transport_delivery_judge(struct transport_delivery *delivery, struct arena *arena, bool binary,
-                              pawl_status read, pawl_error *reason) {
-    pawl_status status = read;
-    if (status == PAWL_OK && binary)
+pawl_status transport_late(pawl_status status, const char *op, const char *reason, pawl_error *err) {
+    return status == PAWL_BUSY ? error_set(err, PAWL_UNAVAILABLE, op, "%s", reason) : status;
+}
+
+void transport_header(struct transport_delivery *delivery, struct arena *arena, const char *prefix,
+                      pawl_str name, pawl_str value, struct transport_attributes *attributes) {
+    pawl_str copy;
+    if (attributes->status == PAWL_OK)
+        attributes->status = str_dup(arena, value, &copy, &attributes->reason);
+    if (attributes->status == PAWL_OK)
+        attributes->status =
+            event_take_header(&delivery->event, prefix, name, copy, &attributes->binary, &attributes->reason);
+}
+
+pawl_status transport_delivery_take(struct transport_delivery *delivery, struct arena *arena, pawl_str raw,
+                                    const struct transport_attributes *attributes, pawl_error *err) {
+    struct transport_attributes found = {.binary = false};
+    if (attributes != NULL)
+        found = *attributes;
+    pawl_status status = str_dup(arena, raw.ptr != NULL ? raw : STR(""), &delivery->raw, err);
+    if (status != PAWL_OK)
+        return status;
+    status = found.status;
+    if (status == PAWL_OK && found.binary)
         delivery->event.data = delivery->raw;
     else if (status == PAWL_OK)
-        status = event_parse(arena, delivery->raw, &delivery->event, reason);
+        status = event_parse(arena, delivery->raw, &delivery->event, &found.reason);
     if (status == PAWL_OK)
-        status = event_check(&delivery->event, reason);
+        status = event_check(&delivery->event, &found.reason);
     delivery->malformed = status != PAWL_OK;
     if (delivery->malformed)
-        snprintf(delivery->reason, sizeof(delivery->reason), "%.200s", reason->text);
+        snprintf(delivery->reason, sizeof(delivery->reason), "%.200s", found.reason.text);
+    return PAWL_OK;
 }
 
 void transport_result_set(struct transport_result *result, enum transport_fate fate, const char *fmt, ...) {

@@ -115,16 +115,31 @@ struct transport_module {
 
 #define TRANSPORT_MODULE_SYMBOL "pawl_transport_module"
 
+/* PAWL_BUSY, which says that nothing came in time, as PAWL_UNAVAILABLE with the reason; others as they are.
+ */
+pawl_status transport_late(pawl_status status, const char *op, const char *reason, pawl_error *err);
+
 /* The value of a module's own setting, or NULL. */
 const char *transport_option(const struct transport_config *config, const char *name);
 
-/*
- * Builds the event from a delivery (raw): from attributes and body in binary mode, otherwise from the body
- * alone. read: whether the attributes could be read; reason: why not. A delivery that is not an event is
- * marked malformed.
- */
-void transport_delivery_judge(struct transport_delivery *delivery, struct arena *arena, bool binary,
-                              pawl_status read, pawl_error *reason);
+/* The attributes of a delivery that has them in its headers (binary mode). */
+struct transport_attributes {
+    bool binary;        /* there was a specversion */
+    pawl_status status; /* the first fault, and its reason */
+    pawl_error reason;
+};
+
+/* Takes one header; after a fault nothing. */
+void transport_header(struct transport_delivery *delivery, struct arena *arena, const char *prefix,
+                      pawl_str name, pawl_str value, struct transport_attributes *attributes);
+
+/* Keeps what came, and builds the event: from attributes and body in binary mode, otherwise from the body
+ * alone (attributes may be NULL). A delivery that is not an event is marked malformed. PAWL_NO_MEMORY is the
+ * only failure. */
+PAWL_MUSTCHECK pawl_status transport_delivery_take(struct transport_delivery *delivery, struct arena *arena,
+                                                   pawl_str raw,
+                                                   const struct transport_attributes *attributes,
+                                                   pawl_error *err);
 
 /* Marks every result unavailable with one reason: the initial state, before any answer. */
 void transport_results_unknown(struct transport_result *results, size_t count, const char *reason);

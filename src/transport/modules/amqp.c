@@ -211,20 +211,6 @@ static pawl_status amqp_session_subscribe(struct transport *session, const struc
     return status;
 }
 
-static pawl_status take_delivery(struct transport *session, struct arena *arena,
-                                 const amqp_envelope_t *envelope, struct transport_delivery *delivery,
-                                 pawl_error *err) {
-    *delivery = (struct transport_delivery){.tag = envelope->delivery_tag, .from = session->from};
-    pawl_status status = str_dup(arena, amqp_text(envelope->message.body), &delivery->raw, err);
-    if (status != PAWL_OK)
-        return status;
-    if (delivery->raw.ptr == NULL)
-        delivery->raw = STR("");
-    pawl_error reason = {0};
-    transport_delivery_judge(delivery, arena, false, PAWL_OK, &reason);
-    return PAWL_OK;
-}
-
 static pawl_status amqp_session_receive(struct transport *session, struct arena *arena, size_t max,
                                         int wait_ms, struct transport_delivery *deliveries, size_t *count,
                                         pawl_error *err) {
@@ -243,7 +229,9 @@ static pawl_status amqp_session_receive(struct transport *session, struct arena 
         pawl_status status = amqp_reply_status(session, reply, err);
         if (status != PAWL_OK)
             return status;
-        status = take_delivery(session, arena, &envelope, &deliveries[*count], err);
+        deliveries[*count] = (struct transport_delivery){.tag = envelope.delivery_tag, .from = session->from};
+        status =
+            transport_delivery_take(&deliveries[*count], arena, amqp_text(envelope.message.body), NULL, err);
         amqp_destroy_envelope(&envelope);
         if (status != PAWL_OK)
             return status;

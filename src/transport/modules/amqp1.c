@@ -187,9 +187,7 @@ static pawl_status await_fates(struct transport *session, pn_delivery_t **delive
             return amqp1_flush(session, until_ms, err);
         pawl_status status = amqp1_turn(session, until_ms, err);
         if (status != PAWL_OK)
-            return status == PAWL_BUSY
-                       ? error_set(err, PAWL_UNAVAILABLE, "amqp1", "the broker did not confirm in time")
-                       : status;
+            return transport_late(status, "amqp1", "the broker did not confirm in time", err);
     }
 }
 
@@ -255,7 +253,8 @@ static pawl_status amqp1_subscribe(struct transport *session, const struct trans
     return status;
 }
 
-static void take_properties(struct arena *arena, pn_message_t *message, struct event *event, bool *version) {
+static void take_properties(struct arena *arena, pn_message_t *message, struct transport_delivery *out,
+                            struct transport_attributes *attributes) {
     pn_data_t *properties = pn_message_properties(message);
     pn_data_rewind(properties);
     if (!pn_data_next(properties) || pn_data_type(properties) != PN_MAP || !pn_data_enter(properties))
@@ -265,19 +264,16 @@ static void take_properties(struct arena *arena, pn_message_t *message, struct e
                                                                 : pn_bytes(0, "");
         if (!pn_data_next(properties))
             return;
-        if (name.size <= 12 || pn_data_type(properties) != PN_STRING ||
-            (memcmp(name.start, "cloudEvents_", 12) != 0 && memcmp(name.start, "cloudEvents:", 12) != 0))
+        if (pn_data_type(properties) != PN_STRING)
             continue;
         pn_bytes_t value = pn_data_get_string(properties);
-        char *copy = arena_copy(arena, value.start, value.size);
-        pawl_str attribute = {name.start + 12, name.size - 12};
-        if (copy != NULL && event_set(event, attribute, (pawl_str){copy, value.size}) &&
-            str_equal_cstr(attribute, "specversion"))
-            *version = true;
+        bool colon = name.size > 11 && name.start[11] == ':';
+        transport_header(out, arena, colon ? "cloudEvents:" : "cloudEvents_",
+                         (pawl_str){name.start, name.size}, (pawl_str){value.start, value.size}, attributes);
     }
 }
 
-static pawl_status take_body(struct arena *arena, pn_message_t *message, pawl_str *body, pawl_error *err) {
+static pawl_str body_of(pn_message_t *message) {
     pn_data_t *data = pn_message_body(message);
     pn_data_rewind(data);
     pn_bytes_t bytes = pn_bytes(0, "");
@@ -287,7 +283,7 @@ static pawl_status take_body(struct arena *arena, pn_message_t *message, pawl_st
         else if (pn_data_type(data) == PN_STRING)
             bytes = pn_data_get_string(data);
     }
-    return str_dup(arena, (pawl_str){bytes.start != NULL ? bytes.start : "", bytes.size}, body, err);
+    return (pawl_str){bytes.start, bytes.size};
 }
 
 static pawl_status take_delivery(struct transport *session, struct arena *arena, pn_delivery_t *delivery,
@@ -300,18 +296,15 @@ static pawl_status take_delivery(struct transport *session, struct arena *arena,
     ssize_t got = pn_link_recv(session->receiver, bytes, size);
     pn_link_advance(session->receiver);
     pn_message_t *message = pn_message();
-    pawl_error reason = {0};
+    struct transport_attributes attributes = {.binary = false};
     pawl_status status = PAWL_OK;
-    bool version = false;
     if (got < 0 || pn_message_decode(message, bytes, (size_t)got) != 0) {
         out->malformed = true;
         out->raw = STR("");
         snprintf(out->reason, sizeof(out->reason), "not an AMQP message");
     } else {
-        take_properties(arena, message, &out->event, &version);
-        status = take_body(arena, message, &out->raw, err);
-        if (status == PAWL_OK)
-            transport_delivery_judge(out, arena, version, PAWL_OK, &reason);
+        take_properties(arena, message, out, &attributes);
+        status = transport_delivery_take(out, arena, body_of(message), &attributes, err);
     }
     pn_message_free(message);
     return status;

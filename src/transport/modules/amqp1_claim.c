@@ -71,8 +71,7 @@ static pawl_status await_token_answer(struct transport *session, pn_link_t *answ
         }
         pawl_status status = amqp1_turn(session, until_ms, err);
         if (status != PAWL_OK)
-            return status == PAWL_BUSY ? error_set(err, PAWL_UNAVAILABLE, "amqp1", "$cbs does not answer")
-                                       : status;
+            return transport_late(status, "amqp1", "$cbs does not answer", err);
     }
 }
 

@@ -160,10 +160,8 @@ pawl_status amqp1_await_link(struct transport *session, pn_link_t *link, pawl_er
     session->reason[0] = '\0';
     while ((pn_link_state(link) & PN_REMOTE_ACTIVE) == 0 && (pn_link_state(link) & PN_REMOTE_CLOSED) == 0) {
         pawl_status status = amqp1_turn(session, until_ms, err);
-        if (status == PAWL_BUSY)
-            return error_set(err, PAWL_UNAVAILABLE, "amqp1", "the broker does not open the link");
         if (status != PAWL_OK)
-            return status;
+            return transport_late(status, "amqp1", "the broker does not open the link", err);
     }
     if ((pn_link_state(link) & PN_REMOTE_CLOSED) != 0)
         return error_set(err, session->broken ? PAWL_UNAVAILABLE : PAWL_INVALID, "amqp1", "%s",
@@ -206,9 +204,7 @@ pawl_status amqp1_await_credit(struct transport *session, pn_link_t *link, pawl_
                              session->reason);
         pawl_status status = amqp1_turn(session, until_ms, err);
         if (status != PAWL_OK)
-            return status == PAWL_BUSY
-                       ? error_set(err, PAWL_UNAVAILABLE, "amqp1", "the broker gives no credit")
-                       : status;
+            return transport_late(status, "amqp1", "the broker gives no credit", err);
     }
     return PAWL_OK;
 }

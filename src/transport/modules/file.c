@@ -210,11 +210,9 @@ static pawl_status take_lines(struct transport *session, struct arena *arena, pa
             continue;
         struct transport_delivery *delivery = &deliveries[*count];
         *delivery = (struct transport_delivery){.tag = *count, .from = str_from(session->from)};
-        pawl_status status = str_dup(arena, line, &delivery->raw, err);
+        pawl_status status = transport_delivery_take(delivery, arena, line, NULL, err);
         if (status != PAWL_OK)
             return status;
-        pawl_error reason = {0};
-        transport_delivery_judge(delivery, arena, false, PAWL_OK, &reason);
         session->ends[(*count)++] = at;
     }
     session->end_count = *count;

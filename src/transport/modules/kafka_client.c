@@ -25,47 +25,41 @@ static pawl_status set(rd_kafka_conf_t *conf, const char *name, const char *valu
     return error_set(err, PAWL_INVALID, "kafka", "%s", reason);
 }
 
-static pawl_status set_access(rd_kafka_conf_t *conf, const struct transport *session, pawl_error *err) {
-    const struct transport_config *config = session->config;
-    const char *user = session->address.user, *password = session->address.password;
-    bool tls = session->address.tls, sasl = user != NULL && password != NULL;
-    pawl_status status = set(conf, "security.protocol",
-                             tls ? (sasl ? "sasl_ssl" : "ssl") : (sasl ? "sasl_plaintext" : "plaintext"),
-                             err);
-    if (status == PAWL_OK && sasl)
-        status = set(conf, "sasl.mechanism", "PLAIN", err);
-    if (status == PAWL_OK && sasl)
-        status = set(conf, "sasl.username", user, err);
-    if (status == PAWL_OK && sasl)
-        status = set(conf, "sasl.password", password, err);
-    if (status == PAWL_OK && tls)
-        status = set(conf, "ssl.ca.location", config->ca_file, err);
-    if (status == PAWL_OK && tls)
-        status = set(conf, "ssl.certificate.location", config->cert_file, err);
-    if (status == PAWL_OK && tls)
-        status = set(conf, "ssl.key.location",
-                     config->key_file != NULL ? config->key_file : config->cert_file, err);
-    if (status == PAWL_OK && tls)
-        status = set(conf, "ssl.endpoint.identification.algorithm", "https", err);
+/* rows end with a name that is NULL; values that are NULL are left as they are. */
+static pawl_status set_all(rd_kafka_conf_t *conf, const char *const rows[][2], pawl_error *err) {
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; rows[i][0] != NULL && status == PAWL_OK; i++)
+        status = set(conf, rows[i][0], rows[i][1], err);
     return status;
 }
 
-/* What producer and consumer have in common; the user's own kafka.… settings come last and win. */
+/* What producer and consumer have in common. */
 static pawl_status set_common(rd_kafka_conf_t *conf, const struct transport *session, pawl_error *err) {
+    const struct transport_config *config = session->config;
+    const struct address *address = &session->address;
+    bool tls = address->tls, sasl = address->user != NULL && address->password != NULL;
     char connect_ms[16];
-    snprintf(connect_ms, sizeof(connect_ms), "%d", session->config->connect_ms);
-    pawl_status status = set(conf, "bootstrap.servers", session->address.hosts, err);
-    if (status == PAWL_OK)
-        status = set(conf, "client.id", "pawl", err);
-    if (status == PAWL_OK)
-        status = set(conf, "socket.connection.setup.timeout.ms", connect_ms, err);
-    if (status == PAWL_OK)
-        status = set(conf, "reconnect.backoff.max.ms", "1000", err);
-    if (status == PAWL_OK)
-        status = set_access(conf, session, err);
-    return status;
+    snprintf(connect_ms, sizeof(connect_ms), "%d", config->connect_ms);
+    const char *const rows[][2] = {
+        {"bootstrap.servers", address->hosts},
+        {"client.id", "pawl"},
+        {"socket.connection.setup.timeout.ms", connect_ms},
+        {"reconnect.backoff.max.ms", "1000"},
+        {"security.protocol", tls ? (sasl ? "sasl_ssl" : "ssl") : (sasl ? "sasl_plaintext" : "plaintext")},
+        {"sasl.mechanism", sasl ? "PLAIN" : NULL},
+        {"sasl.username", sasl ? address->user : NULL},
+        {"sasl.password", sasl ? address->password : NULL},
+        {"ssl.ca.location", tls ? config->ca_file : NULL},
+        {"ssl.certificate.location", tls ? config->cert_file : NULL},
+        {"ssl.key.location", !tls                       ? NULL
+                             : config->key_file != NULL ? config->key_file
+                                                        : config->cert_file},
+        {"ssl.endpoint.identification.algorithm", tls ? "https" : NULL},
+        {NULL, NULL}};
+    return set_all(conf, rows, err);
 }
 
+/* The user's own kafka.… settings come last and win. */
 static pawl_status set_own(rd_kafka_conf_t *conf, const struct transport *session, pawl_error *err) {
     pawl_status status = PAWL_OK;
     for (size_t i = 0; i < session->config->option_count && status == PAWL_OK; i++) {
@@ -76,31 +70,20 @@ static pawl_status set_own(rd_kafka_conf_t *conf, const struct transport *sessio
     return status;
 }
 
-/* Takes ownership of conf. */
+/* rows: what only this type of client has. */
 static pawl_status make_client(struct transport *session, rd_kafka_conf_t *conf, rd_kafka_type_t type,
-                               rd_kafka_t **out, pawl_error *err) {
-    bool producer = type == RD_KAFKA_PRODUCER;
+                               const char *const rows[][2], rd_kafka_t **out, pawl_error *err) {
     rd_kafka_conf_set_opaque(conf, session);
     rd_kafka_conf_set_log_cb(conf, NULL);
     rd_kafka_conf_set_error_cb(conf, on_error);
-    static const char *const producer_rows[][2] = {{"enable.idempotence", "true"},
-                                                   {"acks", "all"},
-                                                   {"linger.ms", "0"},
-                                                   {"message.max.bytes", "20000000"},
-                                                   {"partitioner", "murmur2_random"}};
-    static const char *const consumer_rows[][2] = {
-        {"enable.auto.commit", "false"}, {"auto.offset.reset", "earliest"}, {"fetch.wait.max.ms", "100"}};
-    const char *const(*rows)[2] = producer ? producer_rows : consumer_rows;
-    size_t count = producer ? sizeof(producer_rows) / sizeof(*producer_rows)
-                            : sizeof(consumer_rows) / sizeof(*consumer_rows);
     pawl_status status = set_common(conf, session, err);
-    for (size_t i = 0; i < count && status == PAWL_OK; i++)
-        status = set(conf, rows[i][0], rows[i][1], err);
+    if (status == PAWL_OK)
+        status = set_all(conf, rows, err);
     if (status == PAWL_OK)
         status = set_own(conf, session, err);
     char reason[200] = "";
     *out = status == PAWL_OK ? rd_kafka_new(type, conf, reason, sizeof(reason)) : NULL;
-    if (*out == NULL)
+    if (*out == NULL) /* otherwise the client owns it */
         rd_kafka_conf_destroy(conf);
     if (status == PAWL_OK && *out == NULL)
         status = error_set(err, PAWL_INVALID, "kafka", "%s", reason);
@@ -115,29 +98,30 @@ static pawl_status make_producer(struct transport *session,
     /* A missing topic must be noticed before the message times out: it is the message's fault, not the
      * broker's. */
     snprintf(unknown_ms, sizeof(unknown_ms), "%d", session->confirm_ms / 4);
+    const char *const rows[][2] = {{"message.timeout.ms", confirm_ms},
+                                   {"topic.metadata.propagation.max.ms", unknown_ms},
+                                   {"enable.idempotence", "true"},
+                                   {"acks", "all"},
+                                   {"linger.ms", "0"},
+                                   {"message.max.bytes", "20000000"},
+                                   {"partitioner", "murmur2_random"},
+                                   {NULL, NULL}};
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
     rd_kafka_conf_set_dr_msg_cb(conf, on_report);
-    pawl_status status = set(conf, "message.timeout.ms", confirm_ms, err);
-    if (status == PAWL_OK)
-        status = set(conf, "topic.metadata.propagation.max.ms", unknown_ms, err);
-    if (status == PAWL_OK)
-        return make_client(session, conf, RD_KAFKA_PRODUCER, &session->producer, err);
-    rd_kafka_conf_destroy(conf);
-    return status;
+    return make_client(session, conf, RD_KAFKA_PRODUCER, rows, &session->producer, err);
 }
 
 pawl_status kafka_consumer(struct transport *session, const char *group, rd_kafka_t **out, pawl_error *err) {
     char answer_ms[16];
     snprintf(answer_ms, sizeof(answer_ms), "%d",
              session->confirm_ms > ANSWER_MS_MIN ? session->confirm_ms : ANSWER_MS_MIN);
-    rd_kafka_conf_t *conf = rd_kafka_conf_new();
-    pawl_status status = set(conf, "group.id", group, err);
-    if (status == PAWL_OK)
-        status = set(conf, "socket.timeout.ms", answer_ms, err);
-    if (status == PAWL_OK)
-        return make_client(session, conf, RD_KAFKA_CONSUMER, out, err);
-    rd_kafka_conf_destroy(conf);
-    return status;
+    const char *const rows[][2] = {{"group.id", group},
+                                   {"socket.timeout.ms", answer_ms},
+                                   {"enable.auto.commit", "false"},
+                                   {"auto.offset.reset", "earliest"},
+                                   {"fetch.wait.max.ms", "100"},
+                                   {NULL, NULL}};
+    return make_client(session, rd_kafka_conf_new(), RD_KAFKA_CONSUMER, rows, out, err);
 }
 
 void kafka_close(struct transport *session) {

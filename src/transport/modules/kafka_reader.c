@@ -55,39 +55,24 @@ pawl_status kafka_subscribe(struct transport *session, const struct transport_su
     return PAWL_OK;
 }
 
-static pawl_status take_headers(struct arena *arena, const rd_kafka_message_t *message, struct event *event,
-                                bool *binary, pawl_error *err) {
-    rd_kafka_headers_t *headers = NULL;
-    if (rd_kafka_message_headers(message, &headers) != RD_KAFKA_RESP_ERR_NO_ERROR)
-        return PAWL_OK;
-    const char *name = NULL;
-    const void *value = NULL;
-    size_t size = 0;
-    for (size_t i = 0;
-         rd_kafka_header_get_all(headers, i, &name, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR; i++) {
-        pawl_str copy;
-        pawl_status status = str_dup(arena, (pawl_str){value != NULL ? value : "", size}, &copy, err);
-        if (status == PAWL_OK)
-            status = event_take_header(event, "ce_", str_from(name), copy, binary, err);
-        if (status != PAWL_OK)
-            return status;
-    }
-    return PAWL_OK;
-}
-
 static pawl_status take_delivery(struct transport *session, struct arena *arena,
                                  const rd_kafka_message_t *message, struct transport_delivery *delivery,
                                  pawl_error *err) {
+    rd_kafka_headers_t *headers = NULL;
+    struct transport_attributes attributes = {.binary = false};
+    const char *name = NULL;
+    const void *value = NULL;
+    size_t size = 0;
     *delivery = (struct transport_delivery){.from = session->from};
-    pawl_str body = {message->payload != NULL ? message->payload : "", message->len};
-    pawl_status status = str_dup(arena, body, &delivery->raw, err);
-    if (status != PAWL_OK)
-        return status;
-    pawl_error reason = {0};
-    bool version = false;
-    status = take_headers(arena, message, &delivery->event, &version, &reason);
-    transport_delivery_judge(delivery, arena, version, status, &reason);
-    return PAWL_OK;
+    bool more = rd_kafka_message_headers(message, &headers) == RD_KAFKA_RESP_ERR_NO_ERROR;
+    for (size_t i = 0; more; i++) {
+        more = rd_kafka_header_get_all(headers, i, &name, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR;
+        if (more)
+            transport_header(delivery, arena, "ce_", str_from(name),
+                             (pawl_str){value != NULL ? value : "", size}, &attributes);
+    }
+    return transport_delivery_take(delivery, arena, (pawl_str){message->payload, message->len}, &attributes,
+                                   err);
 }
 
 static void note_end(struct transport *session, const rd_kafka_message_t *message) {

@@ -103,9 +103,7 @@ static pawl_status nats_session_publish(struct transport *session, const struct 
             open--;
         }
     }
-    return status == PAWL_BUSY
-               ? error_set(err, PAWL_UNAVAILABLE, "nats", "the broker did not confirm in time")
-               : status;
+    return transport_late(status, "nats", "the broker did not confirm in time", err);
 }
 
 __attribute__((visibility("default"))) const struct transport_module pawl_transport_module = {

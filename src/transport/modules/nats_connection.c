@@ -192,8 +192,7 @@ pawl_status nats_ask(struct transport *session, pawl_str subject, pawl_str quest
         if (status == PAWL_OK)
             status = take_line(session, until_ms, &line, answer, err);
         if (status != PAWL_OK)
-            return status == PAWL_BUSY ? error_set(err, PAWL_UNAVAILABLE, "nats", "no answer in time")
-                                       : status;
+            return transport_late(status, "nats", "no answer in time", err);
         if (line.message && nats_is_answer(session, answer, &number))
             break;
         if (line.message && answer->sid != ANSWERS_SID) { /* a reader still expects it */
@@ -346,11 +345,9 @@ pawl_status nats_session_open(const struct transport_config *config, struct tran
     }
     if (status == PAWL_OK)
         status = greet(session, config, &address, err);
-    if (status == PAWL_BUSY)
-        status = error_set(err, PAWL_UNAVAILABLE, "nats", "the broker does not answer");
     if (status != PAWL_OK) {
         nats_session_close(session);
-        return status;
+        return transport_late(status, "nats", "the broker does not answer", err);
     }
     *out = session;
     return PAWL_OK;

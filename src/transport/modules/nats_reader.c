@@ -183,33 +183,18 @@ pawl_status nats_session_subscribe(struct transport *session, const struct trans
     return status == PAWL_OK ? place_reader(session, err) : status;
 }
 
-static pawl_status take_headers(struct arena *arena, pawl_str lines, struct event *event, bool *binary,
-                                pawl_error *err) {
-    pawl_str line;
-    pawl_status status = PAWL_OK;
-    while (status == PAWL_OK && str_next(&lines, '\n', &line)) {
-        pawl_str value, name = str_before(line, ':', &value);
-        if (str_absent(value))
-            continue;
-        status = str_dup(arena, str_trim(value), &value, err);
-        if (status == PAWL_OK)
-            status = event_take_header(event, "ce-", name, value, binary, err);
-    }
-    return status;
-}
-
 static pawl_status take_delivery(struct transport *session, struct arena *arena,
                                  const struct nats_frame *frame, struct transport_delivery *delivery,
                                  pawl_error *err) {
+    pawl_str lines = frame->headers, line;
+    struct transport_attributes attributes = {.binary = false};
     *delivery = (struct transport_delivery){.from = session->from};
-    pawl_status status = str_dup(arena, frame->data, &delivery->raw, err);
-    if (status != PAWL_OK)
-        return status;
-    pawl_error reason = {0};
-    bool version = false;
-    status = take_headers(arena, frame->headers, &delivery->event, &version, &reason);
-    transport_delivery_judge(delivery, arena, version, status, &reason);
-    return PAWL_OK;
+    while (str_next(&lines, '\n', &line)) {
+        pawl_str value, name = str_before(line, ':', &value);
+        if (!str_absent(value))
+            transport_header(delivery, arena, "ce-", name, str_trim(value), &attributes);
+    }
+    return transport_delivery_take(delivery, arena, frame->data, &attributes, err);
 }
 
 /* An acknowledgement covers everything before it, so no other reader may have used this consumer in the

@@ -113,7 +113,7 @@ static pawl_status ask(struct transport *session, int count, const pawl_str *wor
     if (status == PAWL_OK)
         status = reply_next(session, until_ms, &found, err);
     if (status != PAWL_OK)
-        return status == PAWL_BUSY ? error_set(err, PAWL_UNAVAILABLE, "redis", "no answer in time") : status;
+        return transport_late(status, "redis", "no answer in time", err);
     status = call_status(found, err);
     if (status != PAWL_OK || reply == NULL)
         freeReplyObject(found);
@@ -240,7 +240,7 @@ static pawl_status redis_publish(struct transport *session, const struct transpo
             judge(reply, &results[i]);
         freeReplyObject(reply);
     }
-    return status == PAWL_BUSY ? error_set(err, PAWL_UNAVAILABLE, "redis", "no answer in time") : status;
+    return transport_late(status, "redis", "no answer in time", err);
 }
 
 static pawl_status redis_subscribe(struct transport *session, const struct transport_subscription *in,
@@ -293,14 +293,8 @@ static pawl_status take_fields(struct arena *arena, const redisReply *fields,
         if (strcmp(fields->element[i]->str, "event") == 0)
             text = (pawl_str){fields->element[i + 1]->str, fields->element[i + 1]->len};
     }
-    pawl_error reason = {0};
-    if (str_absent(text))
-        return take_strange(arena, fields, "the entry has no field \"event\"", delivery, err);
-    pawl_status status = str_dup(arena, text, &delivery->raw, err);
-    if (status != PAWL_OK)
-        return status;
-    transport_delivery_judge(delivery, arena, false, PAWL_OK, &reason);
-    return PAWL_OK;
+    return str_absent(text) ? take_strange(arena, fields, "the entry has no field \"event\"", delivery, err)
+                            : transport_delivery_take(delivery, arena, text, NULL, err);
 }
 
 static bool shaped(const redisReply *reply, size_t elements) {

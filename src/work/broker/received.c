@@ -1,6 +1,7 @@
 /* Converting deliveries from a broker to inbox messages, and rejecting bad ones. */
 #include "work/broker/received.h"
 
+#include <openssl/evp.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,7 +39,6 @@ static pawl_status received_id(const struct event *event, pawl_uuid *id, pawl_er
 
 /* Text stays as it is; other bytes become base64 with a prefix. */
 static pawl_status as_text(struct arena *arena, pawl_str raw, pawl_str *text, pawl_error *err) {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     static const char mark[] = "base64:";
     if (raw.len == 0 || (utf8_valid(raw, false, NULL) && memchr(raw.ptr, '\0', raw.len) == NULL)) {
         *text = raw.len == 0 ? STR("") : raw;
@@ -49,15 +49,7 @@ static pawl_status as_text(struct arena *arena, pawl_str raw, pawl_str *text, pa
         return error_no_memory(err, "received");
     size_t len = sizeof(mark) - 1;
     memcpy(out, mark, len);
-    for (size_t i = 0; i < raw.len; i += 3) {
-        unsigned bits = (unsigned)(unsigned char)raw.ptr[i] << 16;
-        bits |= i + 1 < raw.len ? (unsigned)(unsigned char)raw.ptr[i + 1] << 8 : 0;
-        bits |= i + 2 < raw.len ? (unsigned)(unsigned char)raw.ptr[i + 2] : 0;
-        out[len++] = digits[bits >> 18 & 63];
-        out[len++] = digits[bits >> 12 & 63];
-        out[len++] = i + 1 < raw.len ? digits[bits >> 6 & 63] : '=';
-        out[len++] = i + 2 < raw.len ? digits[bits & 63] : '=';
-    }
+    len += (size_t)EVP_EncodeBlock((unsigned char *)out + len, (const unsigned char *)raw.ptr, (int)raw.len);
     *text = (pawl_str){out, len};
     return PAWL_OK;
 }
