@@ -51,6 +51,15 @@ size_t kinds_duty(const struct world *world, enum sim_duty duty) {
     return second ? DUTY_OTHERS + 1 : DUTY_OTHERS;
 }
 
+/* The worst moment to be stopped, also beyond the lease: another worker takes the duty over, and this one
+ * goes on where it was. */
+static void stop_holder(struct world *world, int index) {
+    if (!world_strikes(world, FAULT_PAUSE))
+        return;
+    world_fault(world, FAULT_LATE_DUTY);
+    worker_pause(world, index, rng_range(&world->rng, SIM_DUTY_LEASE_MS / 2, 4 * SIM_DUTY_LEASE_MS));
+}
+
 void kinds_turn(struct world *world, int index, const struct duty_order *order) {
     if (order->duty == DUTY_SCHEDULES)
         sim_schedules_turn(world, index);
@@ -58,6 +67,7 @@ void kinds_turn(struct world *world, int index, const struct duty_order *order) 
         sim_subscription_turn(world, index, order);
     else
         sim_receptors_turn(world, index);
+    stop_holder(world, index);
 }
 
 void kinds_free(struct world *world) {

@@ -59,8 +59,9 @@ struct mutant {
 struct mutant_memory {
     struct arena *arena;
     struct item item;
-    bool has_item;
+    bool has_item, has_holder;
     int worker;
+    pawl_uuid holder; /* of a duty */
 };
 
 size_t mutant_count(void);

@@ -101,6 +101,17 @@ void mutant_append_key_forgotten(struct world *world, struct events_append *in) 
     }
 }
 
+void mutant_duty_kept(struct world *world, struct wire *wire, struct delivery *delivery) {
+    struct mutant_memory *memory = &world->mutant_memory;
+    struct duty_grant *grant = delivery->answer;
+    if (wire->call != &duty_take_call || !grant->held)
+        return;
+    if (!memory->has_holder)
+        memory->holder = wire->instance;
+    memory->has_holder = true;
+    grant->held = uuid_equal(memory->holder, wire->instance);
+}
+
 /* Whoever comes is taken for the holder. */
 void mutant_duty_unchecked(struct world *world, struct messages_receive *in) {
     struct arena *arena = arena_create(0);

@@ -181,6 +181,11 @@ const struct mutant kind_mutants[] = {
      .traits = HAS_SUBSCRIPTION | HAS_PEERS,
      .sql = "UPDATE pawl_duty SET lease_until_ms = ?1",
      .sql_after = &duty_take_call},
+    {.name = "duty-kept",
+     .what = "a duty stays with its first holder, dead or alive",
+     .traits = HAS_SUBSCRIPTION | HAS_PEERS,
+     .faults = FAULT_BIT(FAULT_KILL),
+     .after_call = mutant_duty_kept},
     {.name = "duty-unchecked",
      .what = "what is handed in under an old token of a duty is stored",
      .traits = HAS_SUBSCRIPTION | HAS_PEERS,
@@ -210,6 +215,20 @@ const struct mutant kind_mutants[] = {
      .what = "a run is never consolidated",
      .traits = HAS_RUNS | HAS_ONE_KIND,
      .sql = "DELETE FROM pawl_job WHERE type = 'fan' AND state = " READY,
+     .tally = true,
+     .sql_after = &page_commit_call},
+    {.name = "fan-in-twice",
+     .what = "a run is consolidated by two jobs",
+     .traits = HAS_RUNS | HAS_ONE_KIND,
+     .sql =
+         "INSERT INTO pawl_job SELECT (SELECT last_job + 1 FROM pawl_job_state), state, ord, due_ms, put_ms,"
+         " token, lease_until_ms, priority, attempts, max_attempts, flags, deadline_ms, timeout_ms,"
+         " instant_ms, cancel_ms, died_ms, reason, queue, type, task, agent, key, NULL, traceparent,"
+         " schedule, wait_key, wait_step, fingerprint, error, progress, payload FROM pawl_job"
+         " WHERE type = 'fan' AND state = " READY
+         " AND (SELECT count(*) FROM pawl_job WHERE type = 'fan') = 1",
+     .sql_too = "UPDATE pawl_job_state SET last_job = max(last_job, (SELECT max(id) FROM pawl_job))"
+                " WHERE EXISTS (SELECT 1 FROM pawl_job)",
      .tally = true,
      .sql_after = &page_commit_call},
     {.name = "page-items-lost",
