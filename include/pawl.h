@@ -234,7 +234,7 @@ typedef struct pawl_worker_config {
     bool perspectives;         /* build read models (pawl_events.h) */
     bool perspectives_outside; /* also perspectives that are programs or endpoints */
     int concurrency;           /* handlers at the same time, of all kinds; default 4 */
-    const char *weights;       /* how messages and jobs share them; default "messages=1,jobs=1" */
+    const char *weights;       /* how the kinds share them; default "messages=1,jobs=1,perspectives=1" */
     int batch;
     int64_t lease_ms, instance_lease_ms, heartbeat_ms, poll_ms, drain_ms;
     int idle_polls;

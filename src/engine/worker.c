@@ -130,32 +130,10 @@ static pawl_status add_perspectives(struct pawl_worker *worker, const pawl_worke
                                          .helpers = worker->config.engine.slots - 1,
                                          .outside = in->perspectives_outside,
                                          .observer = worker->observer};
-    return perspectives_create(&config, worker->handlers, &worker->perspectives, err);
-}
-
-/* What goes on beside the messages: perspectives, and receptors on events. */
-static void beside_tick(void *self, pawl_uuid instance, struct log *log) {
-    struct pawl_worker *worker = self;
-    if (worker->perspectives != NULL)
-        perspectives_tick(worker->perspectives, instance, log);
-}
-
-static bool beside_busy(void *self) {
-    struct pawl_worker *worker = self;
-    return (worker->perspectives != NULL && perspectives_busy(worker->perspectives)) ||
-           (worker->feed != NULL && receptor_feed_busy(worker->feed));
-}
-
-static void beside_ask(void *self) {
-    struct pawl_worker *worker = self;
-    if (worker->perspectives != NULL)
-        perspectives_ask(worker->perspectives);
-}
-
-static unsigned beside_leaves(void *self) {
-    struct pawl_worker *worker = self;
-    bool leaves = worker->perspectives != NULL && perspectives_all_behind(worker->perspectives);
-    return leaves ? KIND_BIT(KIND_PERSPECTIVE) : 0;
+    worker->config.engine.checkpoints = in->perspectives_outside;
+    pawl_status status = perspectives_create(&config, worker->handlers, &worker->perspectives, err);
+    worker->config.perspectives = worker->perspectives;
+    return status;
 }
 
 static pawl_status add_feed(struct pawl_worker *worker, pawl_error *err) {
@@ -167,13 +145,7 @@ static pawl_status add_feed(struct pawl_worker *worker, pawl_error *err) {
     if (worker->handlers->event_receptors > 0)
         status = receptor_feed_create(&worker->config.store, worker->config.engine.poll_ms, worker->handlers,
                                       &worker->config.log, &worker->feed, err);
-    if (worker->feed == NULL && worker->perspectives == NULL)
-        return status;
-    worker->config.beside = worker;
-    worker->config.beside_tick = beside_tick;
-    worker->config.beside_busy = beside_busy;
-    worker->config.beside_ask = beside_ask;
-    worker->config.beside_leaves = beside_leaves;
+    worker->config.feed = worker->feed;
     return status;
 }
 
@@ -381,11 +353,10 @@ pawl_status pawl_worker_run(pawl_worker *worker, bool *forced, pawl_error *err) 
         runtime_stop(runtime);
     worker->observer->log = &worker->config.log;
     worker->observer->tracer = tracer_open(worker->config.engine.instance.service.ptr, &worker->config.log);
-    if (worker->perspectives != NULL)
-        status = perspectives_start(worker->perspectives, err);
     if (status == PAWL_OK)
         status = runtime_run(runtime, &was_forced, err);
-    beside_tick(worker, uuid_nil(), &worker->config.log);
+    if (worker->perspectives != NULL)
+        (void)perspectives_tick(worker->perspectives, uuid_nil(), &worker->config.log);
     tracer_stop(worker->observer->tracer);
     if (forced != NULL)
         *forced = was_forced;
@@ -423,9 +394,9 @@ void pawl_worker_free(pawl_worker *worker) {
         return;
     /* An abandoned thread may still use all of it, and end a span. */
     bool left_behind = worker->runtime != NULL && worker->runtime->left_behind;
-    perspectives_free(worker->perspectives);
     runtime_free(worker->runtime);
     if (!left_behind) {
+        perspectives_free(worker->perspectives);
         receptor_feed_free(worker->feed);
         alert_watch_free(worker->alerts);
         inbox_free(worker->inbox);

@@ -40,9 +40,9 @@ static pawl_status check_ranges(const struct range *ranges, size_t count, pawl_e
 
 static int64_t or_default(int64_t value, int64_t fallback) { return value != 0 ? value : fallback; }
 
-/* "messages=3,jobs=1"; what is left out has the weight 1. */
+/* "messages=3,jobs=1,perspectives=1"; what is left out has the weight 1. */
 static pawl_status read_weights(pawl_str text, int weights[CHANNEL_COUNT], pawl_error *err) {
-    static const char *const names[CHANNEL_COUNT] = {"messages=", "jobs="};
+    static const char *const names[CHANNEL_COUNT] = {"messages=", "jobs=", "perspectives="};
     pawl_str rest = text;
     while (rest.len > 0) {
         const char *comma = memchr(rest.ptr, ',', rest.len);
@@ -61,8 +61,8 @@ static pawl_status read_weights(pawl_str text, int weights[CHANNEL_COUNT], pawl_
         }
         if (!known)
             return error_set(err, PAWL_INVALID, "worker",
-                             "the weights are '%.*s', and '%.*s' is none; give each of messages and jobs a "
-                             "number from 1 to %d, such as messages=3,jobs=1",
+                             "the weights are '%.*s', and '%.*s' is none; give messages, jobs and "
+                             "perspectives numbers from 1 to %d, such as messages=3,jobs=1",
                              STR_ARG(text), STR_ARG(part), WEIGHT_MAX);
     }
     return PAWL_OK;

@@ -67,9 +67,10 @@ const struct option_row option_rows[OPTION_COUNT] = {
     [OPTION_CONCURRENCY] = {INT("concurrency", "PAWL_CONCURRENCY", "8", 1, 1024,
                                 "Handlers that run at the same time in one worker."),
                             .alias = "WORKER_MAX_LEASES"},
-    [OPTION_WEIGHTS] = {TEXT("weights", "PAWL_WEIGHTS", "messages=1,jobs=1",
-                             "How messages and jobs share the slots of --concurrency while both have work; "
-                             "each from 1 to 100.")},
+    [OPTION_WEIGHTS] = {TEXT(
+        "weights", "PAWL_WEIGHTS", "messages=1,jobs=1,perspectives=1",
+        "How messages, jobs and perspectives share the slots of --concurrency while several have work; "
+        "each from 1 to 100.")},
     [OPTION_MAX_PARTITIONS] = {INT("max_partitions", "PAWL_MAX_PARTITIONS", "0", 0, PAWL_PARTITIONS_MAX,
                                    "Most partitions one worker owns; 0 means no limit.")},
     [OPTION_PARTITIONS] = {INT("partitions", "PAWL_PARTITIONS", "10000", 1, PAWL_PARTITIONS_MAX,

@@ -56,8 +56,9 @@ pawl_str core_error_text(const struct engine_event *event) {
 }
 
 bool core_serves(const struct engine_core *core, enum engine_channel channel) {
-    int bits = channel == CHANNEL_JOBS ? KIND_BIT_JOBS : KIND_BITS_ALL;
-    return (core->config.instance.kinds & bits) != 0;
+    static const int bits[CHANNEL_COUNT] = {KIND_BIT(KIND_OUTBOX) | KIND_BIT(KIND_INBOX), KIND_BIT_JOBS,
+                                            KIND_BIT(KIND_PERSPECTIVE)};
+    return (core->config.instance.kinds & bits[channel]) != 0;
 }
 
 /* Registered, and the store answers. */
@@ -140,6 +141,7 @@ void engine_core_free(struct engine_core *core) {
     }
     core_jobs_free(core);
     duties_free(&core->duties);
+    core_perspectives_free(core);
     free(core->left);
     free(core->reports);
     free(core->slots);
@@ -212,6 +214,12 @@ static void handle(struct engine_core *core, const struct engine_event *event) {
     case EVENT_DUTY:
         core_duties_answered(core, event);
         break;
+    case EVENT_EXCHANGED:
+        core_perspectives_answered(core, event);
+        break;
+    case EVENT_DUE:
+        core_perspectives_wake(core);
+        break;
     case EVENT_WAKE:
     case EVENT_WAKER:
     case EVENT_WAITING:
@@ -241,6 +249,8 @@ static void arm_timer(struct engine_core *core) {
                         duties_due_ms(&core->duties),
                         core_slots_due_ms(core),
                         core_jobs_due_ms(core),
+                        core_perspectives_due_ms(core),
+                        core_queue_due_ms(core),
                         core->registered && !core->deregistering ? core_batch_due_ms(core) : INT64_MAX,
                         core_side_due_ms(core),
                         core->trouble_until_ms[0] > core->now_ms ? core->trouble_until_ms[0] : INT64_MAX,
@@ -252,7 +262,7 @@ static void arm_timer(struct engine_core *core) {
         if (others[i] < due_ms)
             due_ms = others[i];
     }
-    if (due_ms == INT64_MAX)
+    if (due_ms >= CORE_UNLEASED_MS)
         return;
     struct engine_action *action = core_act(core, ACTION_TIMER);
     if (action != NULL)
@@ -289,13 +299,14 @@ pawl_status engine_step(struct engine_core *core, const struct engine_event *eve
 struct engine_metrics engine_metrics(const struct engine_core *core) {
     struct engine_metrics metrics = core->metrics;
     metrics.idle = core->was_idle;
-    metrics.running = core->busy[CHANNEL_MESSAGES];
+    metrics.running = core->busy_messages;
     metrics.works = core_works(core) && !core->stopping;
     metrics.waiting = (int64_t)core->waiting[CHANNEL_MESSAGES];
     metrics.jobs.running = core->busy[CHANNEL_JOBS];
     metrics.jobs.waiting = core->waiting[CHANNEL_JOBS];
     metrics.jobs.pending = core->jobs.pending.count;
     metrics.jobs.idle = core_jobs_idle(core);
+    metrics.perspectives_idle = core_perspectives_idle(core);
     for (int kind = 1; kind <= KIND_COUNT; kind++) {
         metrics.pending_completions += (int64_t)core->pending[REPORT_COMPLETE][kind].count;
         metrics.pending_failures += (int64_t)core->pending[REPORT_FAIL][kind].count;

@@ -7,6 +7,7 @@
 #include "engine/core/duties.h"
 #include "store/jobs.h"
 #include "work/job_result.h"
+#include "work/perspective/exchange.h"
 
 enum engine_state {
     ENGINE_STARTING = 0,
@@ -23,9 +24,10 @@ const char *engine_state_name(enum engine_state state);
 /* Whether the table of states has this change. */
 bool engine_state_allowed(enum engine_state from, enum engine_state to);
 
-/* Two ways to the store: messages are claimed from lanes and reported by batches, jobs from a pool by
- * jobs_finish. Everything between claim and report is the same. */
-enum engine_channel { CHANNEL_MESSAGES = 0, CHANNEL_JOBS, CHANNEL_COUNT };
+/* Three ways to the store: messages are claimed from lanes and reported by batches, jobs from a pool by
+ * jobs_finish, and the streams that perspectives lag behind by perspectives_exchange. Everything between
+ * claim and report is the same. */
+enum engine_channel { CHANNEL_MESSAGES = 0, CHANNEL_JOBS, CHANNEL_PERSPECTIVES, CHANNEL_COUNT };
 
 /* The duties that the core knows; those of the configuration follow. */
 enum engine_duty { DUTY_BEAT = 0, DUTY_LOOK, DUTY_SCHEDULES, DUTY_HOUSEKEEPING, DUTY_OTHERS };
@@ -105,7 +107,7 @@ struct engine_config {
     int64_t rest_ms;       /* the longest rest of idle jobs while wake-ups work; 0 = none */
     int64_t job_lease_ms;
     pawl_str queue;             /* of the jobs; absent = default */
-    int weights[CHANNEL_COUNT]; /* how the channels share the slots when both have work; 0 = 1 */
+    int weights[CHANNEL_COUNT]; /* how the channels share the slots when several have work; 0 = 1 */
     int64_t cleanup_ms;         /* between rounds of housekeeping, on average; 0 = none */
     const struct duty *duties;  /* must outlive the core */
     size_t duty_count;
@@ -123,7 +125,9 @@ struct engine_config {
     int (*match)(void *self, const struct item *item, pawl_str *paused);
     int (*match_job)(void *self, const struct job *job); /* index of the handler, -1 = none */
     void *match_self;
-    uint64_t seed; /* of the jitter */
+    int advance_handler; /* index of the handler of perspectives' streams; the worker serves none: unused */
+    bool checkpoints;    /* perspectives outside the store may be applied here: checkpoints are leased */
+    uint64_t seed;       /* of the jitter */
 };
 
 enum engine_event_type {
@@ -141,6 +145,8 @@ enum engine_event_type {
     EVENT_JOBS_RENEWED,  /* status; renewed */
     EVENT_JOBS_FREE,     /* status; free_ms */
     EVENT_DUTY,          /* status; duty, held, next_ms, count: jobs that schedules have made */
+    EVENT_EXCHANGED,     /* status; exchanged, grant */
+    EVENT_DUE,           /* something has become due for a perspective */
     EVENT_FINISHED,      /* slot, outcomes or (of jobs) results, count, elapsed_us */
     EVENT_PROGRESS,      /* slot, at, text: a job gets on; text, which the core frees, may be NULL */
     EVENT_CANCEL,        /* ids, count: messages that a person wants to end */
@@ -167,6 +173,7 @@ struct engine_outcome {
     enum outcome_type type;
     pawl_str error;   /* borrowed during the step */
     int64_t delay_ms; /* until the next attempt; -1 = by policy */
+    int64_t version;  /* of a perspective's stream: applied through */
 };
 
 struct engine_event {
@@ -189,6 +196,7 @@ struct engine_event {
     const struct work_batch_result *result;
     const struct finish_result *finish;
     const struct renew_result *renewed;
+    const struct perspectives_answer *exchanged;
     int64_t free_ms; /* for how long the store has no job and no schedule that is due */
     void *grant;     /* owns the memory of what was claimed; handed back by ACTION_FREE_GRANT */
     uint32_t report;
@@ -227,6 +235,7 @@ enum engine_action_type {
     ACTION_JOBS_RENEW,  /* answered by EVENT_JOBS_RENEWED */
     ACTION_JOBS_FREE,   /* ask for how long nothing becomes due; answered by EVENT_JOBS_FREE */
     ACTION_DUTY,        /* order: a duty has its turn; answered by EVENT_DUTY unless it is to be left */
+    ACTION_EXCHANGE,    /* of perspectives: renewals, reports and a claim; answered by EVENT_EXCHANGED */
     ACTION_START,
     ACTION_CANCEL,
     ACTION_CANCEL_END, /* id: a message that was to be cancelled has ended; not answered */
@@ -273,8 +282,9 @@ enum engine_log {
 
 struct engine_run {
     int handler;
-    const struct item *const *items; /* NULL: jobs */
+    const struct item *const *items; /* one of the three */
     const struct job *const *jobs;
+    const struct checkpoint_grant *const *checkpoints;
     const int
         *groups; /* equal numbers, side by side: one stream; after a failure the rest of it does not run */
     size_t count;
@@ -304,6 +314,7 @@ struct engine_action {
                                                          NULL = this time it is not compared */
     const struct jobs_finish *finish;                 /* valid until it is answered, as is renew */
     const struct jobs_renew *renew;
+    const struct perspectives_exchange *exchange; /* likewise */
     struct engine_report report;
     struct duty_order order;
     void *grant;
@@ -349,6 +360,7 @@ struct engine_metrics {
     pawl_uuid instance;
     int peers;
     struct engine_job_metrics jobs;
+    bool perspectives_idle; /* the last search found nothing that is due */
     bool works; /* registered, and the store answers: what goes on beside the messages may go on */
 };
 

@@ -117,8 +117,9 @@ static void queue_free_entry(struct engine_core *core, struct entry *entry) {
 
 static int find_handler(struct engine_core *core, struct entry *entry) {
     const struct engine_config *config = &core->config;
-    int handler = entry->job != NULL ? config->match_job(config->match_self, entry->job)
-                                     : config->match(config->match_self, entry->item, &entry->paused);
+    int handler = entry->job != NULL    ? config->match_job(config->match_self, entry->job)
+                  : entry->item != NULL ? config->match(config->match_self, entry->item, &entry->paused)
+                                        : config->advance_handler;
     entry->asked = handler == -3;
     entry->delay_ms = handler == -2 ? ENGINE_PAUSED_MS : handler < 0 ? ENGINE_NO_HANDLER_MS : 0;
     /* A grant that expired before it arrived goes straight back, like one without a handler here. */
@@ -180,7 +181,7 @@ void core_grant_take(struct engine_core *core, const struct engine_event *event,
     grant->cookie = event->grant;
     grant->claimed_ms = sent_ms;
     for (size_t i = 0; i <= core->config.handler_count; i++)
-        core->queues[CHANNEL_MESSAGES][i].granted = 0;
+        core->queues[CHANNEL_MESSAGES][i].granted = core->queues[CHANNEL_PERSPECTIVES][i].granted = 0;
     struct claim *claim = NULL;
     for (int kind = 1; kind <= KIND_COUNT; kind++) {
         for (size_t i = 0; i < result->claimed[kind].count; i++) {
@@ -219,6 +220,37 @@ struct grant *core_grant_take_jobs(struct engine_core *core, const struct job_li
     return grant;
 }
 
+/* Streams are renewed and fenced one by one, as jobs are; one without a token is as good as the instance. */
+void core_grant_take_streams(struct engine_core *core, const struct perspectives_answer *answer, void *cookie,
+                             int64_t sent_ms) {
+    struct grant *grant =
+        answer->count > 0 ? grant_new(core, CHANNEL_PERSPECTIVES, answer->count, answer->count) : NULL;
+    if (grant == NULL) {
+        free_cookie(core, cookie);
+        return;
+    }
+    grant->cookie = cookie;
+    grant->claimed_ms = sent_ms;
+    for (size_t i = 0; i < answer->count; i++) {
+        struct claim *claim = claim_begin(core, grant, answer->granted[i].token, core->config.lease_ms);
+        if (claim->token == 0) {
+            claim->fence_ms = CORE_UNLEASED_MS;
+            claim->renew_at_ms = INT64_MAX;
+        }
+        struct entry *entry = entry_begin(claim);
+        entry->checkpoint = &answer->granted[i];
+        entry->reached.version = entry->checkpoint->version;
+        (void)entry_place(core, entry);
+        core->perspectives.round_found = core->perspectives.round_found || claim->token != 0;
+    }
+}
+
+/* Whether we hold something, or work on it. That perspectives look whether something is due is not work. */
+bool core_in_hand(const struct engine_core *core) {
+    return core->grant_count[CHANNEL_MESSAGES] > 0 || core->grant_count[CHANNEL_JOBS] > 0 ||
+           core->busy_messages > 0 || core->busy[CHANNEL_JOBS] > 0 || !core_perspectives_idle(core);
+}
+
 static void drop_free_entries(struct engine_core *core, struct handler_queue *queue) {
     while (queue->free_head != NULL)
         core_entry_free(core, core_queue_pop(core, queue));
@@ -228,7 +260,7 @@ static void drop_free_entries(struct engine_core *core, struct handler_queue *qu
 void core_drop(struct engine_core *core, enum engine_channel channel) {
     for (int i = 0; i < core->config.slots; i++) {
         struct slot *slot = &core->slots[i];
-        if (!slot->busy || slot->channel != channel)
+        if (!slot->busy || core_channel(slot->entries[0]) != channel)
             continue;
         for (size_t j = 0; !slot->beginning && j < slot->count; j++)
             slot->entries[j]->dropped = true;
@@ -236,10 +268,18 @@ void core_drop(struct engine_core *core, enum engine_channel channel) {
     }
     if (channel == CHANNEL_MESSAGES)
         core_streams_drop(core);
-    for (size_t i = 0; i <= core->config.handler_count; i++)
-        drop_free_entries(core, &core->queues[channel][i]);
+    for (enum engine_channel share = 0; share < CHANNEL_COUNT; share++) {
+        for (size_t i = 0; i <= core->config.handler_count; i++) {
+            if (core_route(core, share, i) == channel)
+                drop_free_entries(core, &core->queues[share][i]);
+        }
+    }
     if (channel == CHANNEL_JOBS) {
         core_jobs_forget(core);
+        return;
+    }
+    if (channel == CHANNEL_PERSPECTIVES) {
+        core_perspectives_forget(core);
         return;
     }
     core_report_forget(core);

@@ -5,6 +5,9 @@
 #include "base/limits.h"
 #include "engine/core/core.h"
 
+/* When something without a lease of its own is fenced: with its instance. */
+#define CORE_UNLEASED_MS (INT64_MAX - 1)
+
 enum report_type { REPORT_COMPLETE = 0, REPORT_FAIL, REPORT_RELEASE, REPORT_TYPE_COUNT };
 
 enum entry_state {
@@ -24,10 +27,11 @@ struct job_extra {
     size_t progress_len;
 };
 
-/* One claimed message or job. */
+/* One claimed message, job, or stream of a perspective. */
 struct entry {
-    const struct item *item; /* NULL: a job */
+    const struct item *item; /* one of the three */
     const struct job *job;
+    const struct checkpoint_grant *checkpoint;
     struct job_extra *extra;
     struct claim *claim;
     struct stream *stream; /* NULL: no order */
@@ -40,12 +44,16 @@ struct entry {
     int64_t fence_ms;
     int64_t keep_until_ms; /* running: from then on its lease is not renewed */
     int64_t delay_ms;
+    struct {
+        enum checkpoint_status status;
+        int64_t version;
+    } reached;       /* by a perspective: what is reported */
     pawl_str paused; /* the pause of the handler that would take it; absent = none */
     char *error;     /* owned */
     size_t error_len;
 };
 
-/* What lives and dies together: the messages of one token, side by side; or one job. */
+/* What lives and dies together: the messages of one token, side by side; or one job; or one stream. */
 struct claim {
     int64_t token;
     struct grant *grant;
@@ -106,8 +114,9 @@ struct handler_queue {
 
 struct slot {
     bool busy;
-    bool beginning; /* nothing runs yet: its only entry is ENTRY_BEGINNING */
-    enum engine_channel channel;
+    bool beginning;              /* nothing runs yet: its only entry is ENTRY_BEGINNING */
+    enum engine_channel channel; /* whose share of the slots it is */
+    bool of_messages;
     int handler;
     enum stop_reason cancelled;
     int64_t started_ms, deadline_ms;
@@ -116,6 +125,7 @@ struct slot {
     union {
         const struct item *items[ENGINE_BUNDLE_MAX];
         const struct job *jobs[ENGINE_BUNDLE_MAX];
+        const struct checkpoint_grant *checkpoints[ENGINE_BUNDLE_MAX];
     };
     int groups[ENGINE_BUNDLE_MAX];
 };
@@ -195,6 +205,26 @@ struct job_channel {
     unsigned wakes, wakes_seen; /* so far; when the call was sent */
 };
 
+/* The channel of the perspectives: one call at a time. */
+struct perspective_channel {
+    bool on_way, claims; /* claims: what is on its way may grant something */
+    bool is_void;        /* everything was dropped while it was on its way */
+    bool lost;           /* the instance is not known any more, or not yet again */
+    int64_t sent_ms;
+    int64_t mark; /* the newest token when it was sent */
+    struct perspectives_exchange exchange;
+    struct checkpoint_ref *refs;
+    struct renewal *renewals;
+    struct checkpoint_report *reports;
+    size_t refs_capacity, renewals_capacity, reports_capacity;
+    struct entry_list pending, sending;
+    int64_t pending_since_ms, next_claim_ms, backoff_until_ms;
+    int failures;
+    bool found;                 /* something was due when this was last known, or may be since */
+    bool round_found;           /* by the last claim, so far */
+    unsigned wakes, wakes_seen; /* so far; when the last claim was sent */
+};
+
 enum cycle { CYCLE_IDLE = 0, CYCLE_CHECKING, CYCLE_BATCH };
 
 struct engine_core {
@@ -206,7 +236,8 @@ struct engine_core {
     bool out_of_memory;
 
     struct slot *slots;
-    int busy[CHANNEL_COUNT];                     /* slots */
+    int busy[CHANNEL_COUNT];                     /* slots, by whose share they are */
+    int busy_messages;                           /* slots that handle messages, of whichever share */
     int turn[CHANNEL_COUNT];                     /* the handler that is served next */
     int64_t used_ms[CHANNEL_COUNT];              /* of the slots, by weight */
     struct handler_queue *queues[CHANNEL_COUNT]; /* by handler; the last is of what no handler takes */
@@ -215,6 +246,7 @@ struct engine_core {
     struct grant grants; /* ring, this is its anchor */
     size_t grant_count[CHANNEL_COUNT];
     struct job_channel jobs;
+    struct perspective_channel perspectives;
 
     struct entry_list pending[REPORT_TYPE_COUNT][KIND_COUNT + 1];
     struct entry_list sending[REPORT_TYPE_COUNT][KIND_COUNT + 1];
@@ -308,6 +340,9 @@ void core_streams_free(struct engine_core *core);
 
 /* grant.c */
 void core_grant_take(struct engine_core *core, const struct engine_event *event, int64_t sent_ms);
+void core_grant_take_streams(struct engine_core *core, const struct perspectives_answer *answer, void *cookie,
+                             int64_t sent_ms);
+bool core_in_hand(const struct engine_core *core);
 struct grant *core_grant_take_jobs(struct engine_core *core, const struct job_list *jobs, void *cookie,
                                    int64_t sent_ms);
 void core_entry_state(struct entry *entry, enum entry_state state);
@@ -320,14 +355,20 @@ static inline enum engine_channel core_channel(const struct entry *entry) {
     return entry->claim->grant->channel;
 }
 
+/* Which channel's slots messages of a kind use: those that wake perspectives count as perspectives. */
+static inline enum engine_channel core_share(enum store_kind kind) {
+    return kind == KIND_PERSPECTIVE ? CHANNEL_PERSPECTIVES : CHANNEL_MESSAGES;
+}
+
 /* It may have killed a worker, or its attempt is its last: it is in no bundle, and the store hears that it
  * begins before it does. */
 static inline bool core_careful(const struct entry *entry) {
-    return entry->job != NULL ? job_renew_first(entry->job) : entry->item->suspect;
+    return entry->job != NULL ? job_renew_first(entry->job) : entry->item != NULL && entry->item->suspect;
 }
 
 /* queue.c */
 struct handler_queue *core_queue(struct engine_core *core, const struct entry *entry);
+enum engine_channel core_route(const struct engine_core *core, enum engine_channel share, size_t handler);
 void core_queue_count(struct engine_core *core, const struct entry *entry, int change);
 struct entry *core_queue_pop(struct engine_core *core, struct handler_queue *queue);
 struct stream *core_queue_pop_stream(struct handler_queue *queue);
@@ -365,6 +406,7 @@ int64_t core_report_retry_ms(struct engine_core *core, const struct entry *entry
 void core_report_done(struct engine_core *core, struct entry *entry);
 void core_report_failed(struct engine_core *core, struct entry *entry, const struct engine_outcome *outcome);
 void core_report_release(struct engine_core *core, struct entry *entry, int64_t delay_ms);
+void core_report_error(struct engine_core *core, struct entry *entry, pawl_str error);
 void core_report_answer(struct engine_core *core, const struct engine_event *event);
 void core_report_answers(struct engine_core *core, const struct work_batch_result *result);
 void core_report_forget(struct engine_core *core);
@@ -378,6 +420,8 @@ int64_t core_lease_ms(const struct engine_core *core, enum engine_channel channe
 void core_lease_renew_at(struct claim *claim, int64_t at_ms);
 size_t core_lease_collect_jobs(struct engine_core *core);
 void core_lease_answers_jobs(struct engine_core *core, const struct renew_result *result);
+size_t core_lease_collect_streams(struct engine_core *core);
+void core_lease_answers_streams(struct engine_core *core, const struct answer_list *answers);
 void core_lease_untold(struct engine_core *core);
 void core_lease_fence(struct engine_core *core);
 void core_lease_collect(struct engine_core *core, enum store_kind kind);
@@ -422,6 +466,19 @@ int64_t core_jobs_due_ms(struct engine_core *core);
 void core_jobs_answered(struct engine_core *core, const struct engine_event *event);
 void core_jobs_forget(struct engine_core *core);
 void core_jobs_free(struct engine_core *core);
+
+/* perspectives.c */
+void core_perspectives_pend(struct engine_core *core, struct entry *entry, enum checkpoint_status status);
+void core_perspectives_ended(struct engine_core *core, struct entry *entry,
+                             const struct engine_outcome *outcome);
+void core_perspectives_wake(struct engine_core *core);
+bool core_perspectives_idle(const struct engine_core *core);
+bool core_perspectives_reported(const struct engine_core *core);
+void core_perspectives_decide(struct engine_core *core);
+int64_t core_perspectives_due_ms(struct engine_core *core);
+void core_perspectives_answered(struct engine_core *core, const struct engine_event *event);
+void core_perspectives_forget(struct engine_core *core);
+void core_perspectives_free(struct engine_core *core);
 
 /* known.c */
 const struct grants_settle *core_known(struct engine_core *core, enum engine_channel channel);

@@ -44,7 +44,7 @@ static bool may_claim(const struct engine_core *core) {
 /* How many the next claim should ask for: as many as can begin at once; more only while all that comes is
  * short. */
 static int claim_wanted(const struct engine_core *core) {
-    int64_t room = core->config.slots - core->busy[CHANNEL_MESSAGES];
+    int64_t room = core->config.slots - core_running(core) + core->busy[CHANNEL_JOBS];
     if (room <= 0 || !may_claim(core))
         return 0;
     int64_t ahead = (int64_t)core_run_ahead(core, CHANNEL_JOBS), wanted = room + ahead;
@@ -198,21 +198,16 @@ void core_jobs_decide(struct engine_core *core) {
 int64_t core_jobs_due_ms(struct engine_core *core) {
     const struct job_channel *jobs = &core->jobs;
     int64_t due_ms = INT64_MAX;
-    if (!core_serves(core, CHANNEL_JOBS) || !core->registered || core->deregistering)
+    if (!core_serves(core, CHANNEL_JOBS) || !core->registered || core->deregistering ||
+        jobs->call != JOBS_QUIET || jobs->lost)
         return due_ms;
-    if (jobs->call == JOBS_QUIET && !jobs->lost) {
-        int64_t times[] = {
-            core_lease_renew_due_ms(core, CHANNEL_JOBS), jobs->resend ? core->now_ms : INT64_MAX,
-            claim_wanted(core) > 0 ? jobs->next_claim_ms : INT64_MAX,
-            jobs->pending.count > 0 ? jobs->pending_since_ms + ENGINE_JOB_LINGER_MS : INT64_MAX,
-            may_rest(core) ? jobs->look_free_ms : INT64_MAX};
-        for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
-            due_ms = times[i] < due_ms ? times[i] : due_ms;
-        if (due_ms < jobs->backoff_until_ms)
-            due_ms = jobs->backoff_until_ms;
-    }
-    int64_t wait_ms = core_queue_due_ms(core);
-    return wait_ms < due_ms ? wait_ms : due_ms;
+    int64_t times[] = {core_lease_renew_due_ms(core, CHANNEL_JOBS), jobs->resend ? core->now_ms : INT64_MAX,
+                       claim_wanted(core) > 0 ? jobs->next_claim_ms : INT64_MAX,
+                       jobs->pending.count > 0 ? jobs->pending_since_ms + ENGINE_JOB_LINGER_MS : INT64_MAX,
+                       may_rest(core) ? jobs->look_free_ms : INT64_MAX};
+    for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
+        due_ms = times[i] < due_ms ? times[i] : due_ms;
+    return due_ms < jobs->backoff_until_ms ? jobs->backoff_until_ms : due_ms;
 }
 
 static void count_answer(struct engine_core *core, const struct entry *entry, enum store_answer answer,

@@ -7,6 +7,10 @@ enum { IDLE_BEATS = 5 }; /* a channel with nothing in hand need not say so with 
  * told from one that got lost. */
 static int64_t settled(const struct engine_core *core, enum engine_channel channel) {
     int64_t token = core->known[channel].newest_token;
+    if (channel == CHANNEL_PERSPECTIVES) {
+        const struct perspective_channel *call = &core->perspectives;
+        return call->on_way && call->claims && call->mark < token ? call->mark : token;
+    }
     if (channel == CHANNEL_JOBS) {
         bool open = core->jobs.call == JOBS_FINISH || core->jobs.resend;
         return open && core->jobs.mark < token ? core->jobs.mark : token;
@@ -19,7 +23,8 @@ static int64_t settled(const struct engine_core *core, enum engine_channel chann
 }
 
 static struct grant_held held(const struct entry *entry) {
-    return (struct grant_held){entry->claim->token, entry->job != NULL ? entry->job->id : entry->item->seq};
+    int64_t number = entry->job != NULL ? entry->job->id : entry->item != NULL ? entry->item->seq : 0;
+    return (struct grant_held){entry->claim->token, number};
 }
 
 static void add(struct engine_core *core, struct known *known, size_t *count, struct grant_held grant) {
@@ -29,16 +34,20 @@ static void add(struct engine_core *core, struct known *known, size_t *count, st
 
 /* With the next beat; NULL = not this time. What is returned stays as it is until the beat is answered. */
 const struct grants_settle *core_known(struct engine_core *core, enum engine_channel channel) {
-    static const enum grant_side sides[CHANNEL_COUNT] = {GRANTS_MESSAGES, GRANTS_JOBS};
+    static const enum grant_side sides[CHANNEL_COUNT] = {GRANTS_MESSAGES, GRANTS_JOBS, GRANTS_CHECKPOINTS};
     struct known *known = &core->known[channel];
     size_t count = 0, kept = 0;
-    if (channel == CHANNEL_JOBS &&
-        (!core_serves(core, channel) || (core->grant_count[channel] == 0 && core->now_ms < known->due_ms)))
+    bool served = channel == CHANNEL_MESSAGES || core_serves(core, channel);
+    if (channel == CHANNEL_PERSPECTIVES)
+        served = served && core->config.checkpoints;
+    bool quiet = channel != CHANNEL_MESSAGES && core->grant_count[channel] == 0 &&
+                 core->now_ms < known->due_ms;
+    if (!served || quiet)
         return NULL;
     known->due_ms = core->now_ms + IDLE_BEATS * core->config.heartbeat_ms;
     for (const struct grant *grant = core->grants.next; grant != &core->grants; grant = grant->next) {
         for (size_t i = 0; grant->channel == channel && i < grant->count; i++) {
-            if (grant->entries[i].state != ENTRY_GONE)
+            if (grant->entries[i].state != ENTRY_GONE && grant->entries[i].claim->token != 0)
                 add(core, known, &count, held(&grant->entries[i]));
         }
     }
@@ -83,7 +92,7 @@ void core_known_granted(struct engine_core *core, enum engine_channel channel, i
 /* What got lost while the store did not answer is found out with the next beat, which comes now. */
 void core_known_doubt(struct engine_core *core) {
     core_duty(core, DUTY_BEAT)->due_ms = core->now_ms;
-    core->known[CHANNEL_JOBS].due_ms = core->now_ms;
+    core->known[CHANNEL_JOBS].due_ms = core->known[CHANNEL_PERSPECTIVES].due_ms = core->now_ms;
 }
 
 /* What the store made of it. A grant that the holder does not know is taken back by the next beat, now that

@@ -73,7 +73,7 @@ static size_t fence_claim(struct engine_core *core, struct claim *claim, int64_t
 /* Stops every effect whose lease, or whose instance's lease, is about to end. */
 void core_lease_fence(struct engine_core *core) {
     bool all = core->registered && core->now_ms >= core->instance_fence_ms;
-    int64_t limit_ms = all ? INT64_MAX - 1 : core->now_ms;
+    int64_t limit_ms = all ? CORE_UNLEASED_MS : core->now_ms;
     size_t fenced = 0;
     struct grant *next = NULL;
     for (struct grant *grant = core->grants.next; grant != &core->grants; grant = next) {
@@ -318,6 +318,47 @@ static void job_renewed(struct engine_core *core, const struct renewal *renewal,
     entry->asked = true;
     if (core->slots[entry->slot].count == 1)
         core_slot_cancel(core, entry->slot, STOP_ASKED);
+}
+
+/* The streams whose renewal is due into core->perspectives.renewals; returns how many. */
+size_t core_lease_collect_streams(struct engine_core *core) {
+    struct perspective_channel *channel = &core->perspectives;
+    size_t count = 0;
+    for (struct grant *grant = core->grants.next; grant != &core->grants; grant = grant->next) {
+        if (grant->channel != CHANNEL_PERSPECTIVES || grant->renew_at_ms > core->now_ms)
+            continue;
+        for (size_t i = 0; i < grant->count && count < PAWL_BATCH_MAX; i++) {
+            struct entry *entry = &grant->entries[i];
+            if (entry->claim->renew_at_ms > core->now_ms || !kept(core, entry))
+                continue;
+            if (!core_grow(core, (void **)&channel->refs, &channel->refs_capacity, count + 1,
+                           sizeof(*channel->refs)) ||
+                !core_grow(core, (void **)&channel->renewals, &channel->renewals_capacity, count + 1,
+                           sizeof(*channel->renewals)))
+                return count;
+            channel->refs[count] = (struct checkpoint_ref){
+                entry->checkpoint->stream, entry->checkpoint->perspective, entry->claim->token};
+            channel->renewals[count++] = (struct renewal){.claim = entry->claim, .entry = entry};
+            entry->claim->renewing = true;
+            grant->pins++;
+        }
+    }
+    return count;
+}
+
+/* answers NULL: the call has failed. */
+void core_lease_answers_streams(struct engine_core *core, const struct answer_list *answers) {
+    struct perspective_channel *channel = &core->perspectives;
+    for (size_t i = 0; i < channel->exchange.renewal_count; i++) {
+        const struct renewal *renewal = &channel->renewals[i];
+        struct grant *grant = renewal->claim->grant;
+        renewal->claim->renewing = false;
+        core_lease_renew_at(renewal->claim, renewal->claim->renew_at_ms);
+        if (answers != NULL && renewal->entry->state != ENTRY_GONE)
+            renewed(core, renewal, i < answers->count ? answers->answers[i] : ANSWER_STALE, channel->sent_ms);
+        core_grant_unpin(core, grant);
+    }
+    channel->exchange.renewal_count = 0;
 }
 
 /* The store has not heard of it: it is told again, unless there is something newer. */

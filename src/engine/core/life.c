@@ -89,6 +89,7 @@ void core_life_registered(struct engine_core *core, const struct engine_event *e
         core_duty(core, DUTY_BEAT)->due_ms = core->now_ms; /* the first beat reports the peers */
         core->next_poll_ms = core->now_ms;                 /* what waits is taken at once */
         core_jobs_wake(core);
+        core_perspectives_wake(core);
         core_duty(core, DUTY_LOOK)->due_ms = core->now_ms + ENGINE_LOOK_MS;
         core_log(core, LOG_REGISTERED, core->registrations, core->config.instance_lease_ms, 0);
         return;
@@ -110,8 +111,8 @@ void core_life_evicted(struct engine_core *core) {
     core_wait_forget(core);
     core->failures = 0;
     core->backoff_until_ms = core->now_ms;
-    core_drop(core, CHANNEL_MESSAGES);
-    core_drop(core, CHANNEL_JOBS);
+    for (enum engine_channel channel = 0; channel < CHANNEL_COUNT; channel++)
+        core_drop(core, channel);
 }
 
 static void look_for(struct engine_core *core, int64_t ms) {
@@ -181,7 +182,7 @@ void core_life_beat(struct engine_core *core, const struct engine_event *event) 
     fetch_news(core);
     core->metrics.peers = event->peers;
     core->metrics.heartbeats++;
-    core->jobs.lost = false; /* an instance that was not evicted is alive again */
+    core->jobs.lost = core->perspectives.lost = false; /* an instance that was not evicted is alive again */
     for (enum engine_channel channel = 0; channel < CHANNEL_COUNT; channel++) {
         if (event->settled[channel] != NULL)
             core_known_settled(core, channel, event->settled[channel]);
@@ -205,6 +206,7 @@ void core_life_looked(struct engine_core *core, const struct engine_event *event
     if (event->look->evicted > 0) {
         core_log(core, LOG_PEER_EVICTED, event->look->evicted, 0, 0);
         core_jobs_wake(core); /* what the dead had in hand is ready */
+        core_perspectives_wake(core);
     }
     /* A lock is gone: every worker looks at the moment its owner counts as dead. */
     int64_t believe_ms = event->look->believe_ms;
@@ -221,7 +223,7 @@ void core_life_looked(struct engine_core *core, const struct engine_event *event
 /* Peers are watched while they, or we ourselves, have work in flight, and a little longer: the one that has
  * just finished its share is the one to notice that another has not. An idle fleet costs nothing. */
 bool core_life_look_wanted(struct engine_core *core) {
-    if (core->grants.next != &core->grants || (core_serves(core, CHANNEL_JOBS) && !core_jobs_idle(core)))
+    if (core_in_hand(core) || (core_serves(core, CHANNEL_JOBS) && !core_jobs_idle(core)))
         look_for(core, LOOK_BEHIND_MS);
     bool messages = (core->config.instance.kinds & KIND_BITS_ALL) != 0; /* else it is never told idle */
     bool busy = core->now_ms < core->look_until_ms || (messages && !core->was_idle);
@@ -240,6 +242,7 @@ void core_life_decide(struct engine_core *core) {
     if (core_side_wanted(core))
         core_side_send(core);
     core_jobs_decide(core);
+    core_perspectives_decide(core);
     if (core_batch_wanted(core)) {
         core->cycle = CYCLE_CHECKING;
         (void)core_act(core, ACTION_CHECK_READY);

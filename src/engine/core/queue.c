@@ -3,7 +3,14 @@
 #include "engine/core/int.h"
 
 struct handler_queue *core_queue(struct engine_core *core, const struct entry *entry) {
-    return &core->queues[core_channel(entry)][entry->handler];
+    enum engine_channel channel = entry->item != NULL ? core_share(entry->item->kind) : core_channel(entry);
+    return &core->queues[channel][entry->handler];
+}
+
+/* By which way what waits for a handler came, in whosever share of the slots it is. */
+enum engine_channel core_route(const struct engine_core *core, enum engine_channel share, size_t handler) {
+    bool wakes = share == CHANNEL_PERSPECTIVES && handler != (size_t)core->config.advance_handler;
+    return wakes ? CHANNEL_MESSAGES : share;
 }
 
 /* An entry begins to wait (1), or no longer waits (-1). */
@@ -45,7 +52,7 @@ static int64_t leave_alone_ms(const struct engine_core *core, const struct entry
 }
 
 static void unhandled_one(struct engine_core *core, struct entry *entry) {
-    if (entry->job != NULL) {
+    if (entry->item == NULL) {
         core_report_release(core, entry, entry->delay_ms);
     } else if (entry->asked) {
         core_report_failed(core, entry, &core_asked_outcome);
@@ -56,15 +63,8 @@ static void unhandled_one(struct engine_core *core, struct entry *entry) {
     }
 }
 
-/* Items without a handler here, or that came too late, go back without an attempt. */
-void core_queue_unhandled(struct engine_core *core) {
+static void unhandled_streams(struct engine_core *core, struct handler_queue *queue) {
     int nobody = (int)core->config.handler_count;
-    for (enum engine_channel channel = 0; channel < CHANNEL_COUNT; channel++) {
-        struct handler_queue *queue = &core->queues[channel][nobody];
-        while (queue->free_head != NULL)
-            unhandled_one(core, core_queue_pop(core, queue));
-    }
-    struct handler_queue *queue = &core->queues[CHANNEL_MESSAGES][nobody];
     while (queue->stream_head != NULL) {
         struct stream *stream = core_queue_pop_stream(queue);
         if (stream->head != NULL && stream->head->handler == nobody && stream->head->asked) {
@@ -81,13 +81,24 @@ void core_queue_unhandled(struct engine_core *core) {
     }
 }
 
+/* Items without a handler here, or that came too late, go back without an attempt. */
+void core_queue_unhandled(struct engine_core *core) {
+    for (enum engine_channel channel = 0; channel < CHANNEL_COUNT; channel++) {
+        struct handler_queue *queue = &core->queues[channel][core->config.handler_count];
+        while (queue->free_head != NULL)
+            unhandled_one(core, core_queue_pop(core, queue));
+        unhandled_streams(core, queue);
+    }
+}
+
 static void give_back(struct engine_core *core, struct entry *entry) {
     if (entry->dropped) {
-        core->metrics.jobs.fenced++;
+        core->metrics.jobs.fenced += entry->job != NULL;
         core_entry_free(core, entry);
         return;
     }
-    core->jobs.ahead_us = 0; /* not so short after all */
+    if (entry->job != NULL)
+        core->jobs.ahead_us = 0; /* not so short after all */
     bool handler_full = core_running(core) < core->config.slots;
     core_report_release(core, entry, handler_full ? ENGINE_FULL_MS : 0);
 }
@@ -117,23 +128,37 @@ static void give_back_careful(struct engine_core *core, struct handler_queue *qu
     }
 }
 
-/* Jobs that have waited long enough while nothing more can begin go back, so that another worker may have
- * them. A message does not: no one but the owner of its lane could take it. */
+/* The first that waits for a handler and that any worker could run instead; NULL = there is none. A message
+ * is not: no one but the owner of its lane could take it. */
+static struct entry *anyones(const struct engine_core *core, size_t handler, enum engine_channel *channel) {
+    *channel = CHANNEL_JOBS;
+    if (core->queues[CHANNEL_JOBS][handler].free_head != NULL)
+        return core->queues[CHANNEL_JOBS][handler].free_head;
+    *channel = CHANNEL_PERSPECTIVES;
+    bool wakes = core_route(core, CHANNEL_PERSPECTIVES, handler) != CHANNEL_PERSPECTIVES;
+    return wakes ? NULL : core->queues[CHANNEL_PERSPECTIVES][handler].free_head;
+}
+
+/* Jobs and streams that have waited long enough while nothing more can begin go back, so that another worker
+ * may have them. */
 void core_queue_give_back(struct engine_core *core) {
+    enum engine_channel channel;
     for (size_t i = 0; i < core->config.handler_count; i++) {
-        struct handler_queue *queue = &core->queues[CHANNEL_JOBS][i];
-        while (queue->free_head != NULL &&
-               (queue->free_head->dropped || begins_by_ms(queue->free_head) <= core->now_ms))
-            give_back(core, core_queue_pop(core, queue));
+        for (struct entry *first; (first = anyones(core, i, &channel)) != NULL;) {
+            if (!first->dropped && begins_by_ms(first) > core->now_ms)
+                break;
+            give_back(core, core_queue_pop(core, &core->queues[channel][i]));
+        }
         if (core->jobs.careful_waiting > 0)
-            give_back_careful(core, queue);
+            give_back_careful(core, &core->queues[CHANNEL_JOBS][i]);
     }
 }
 
 int64_t core_queue_due_ms(const struct engine_core *core) {
+    enum engine_channel channel;
     int64_t due_ms = INT64_MAX;
     for (size_t i = 0; i < core->config.handler_count; i++) {
-        const struct entry *first = core->queues[CHANNEL_JOBS][i].free_head;
+        const struct entry *first = anyones(core, i, &channel);
         if (first != NULL && begins_by_ms(first) < due_ms)
             due_ms = begins_by_ms(first);
     }

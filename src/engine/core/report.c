@@ -99,17 +99,24 @@ int64_t core_report_retry_ms(struct engine_core *core, const struct entry *entry
     return policy.jitter ? core_jitter(core, delay_ms) : delay_ms;
 }
 
-void core_report_failed(struct engine_core *core, struct entry *entry, const struct engine_outcome *outcome) {
-    size_t len = outcome->error.len < PAWL_ERROR_BYTES_MAX ? outcome->error.len : PAWL_ERROR_BYTES_MAX;
+/* Why it failed, kept until it is reported. */
+void core_report_error(struct engine_core *core, struct entry *entry, pawl_str error) {
+    size_t len = error.len < PAWL_ERROR_BYTES_MAX ? error.len : PAWL_ERROR_BYTES_MAX;
     entry->error = malloc(len + 1);
     if (entry->error == NULL) {
         core->out_of_memory = true;
         return;
     }
     if (len > 0)
-        memcpy(entry->error, outcome->error.ptr, len);
+        memcpy(entry->error, error.ptr, len);
     entry->error[len] = '\0';
     entry->error_len = len;
+}
+
+void core_report_failed(struct engine_core *core, struct entry *entry, const struct engine_outcome *outcome) {
+    core_report_error(core, entry, outcome->error);
+    if (entry->error == NULL)
+        return;
     entry->permanent = outcome->type == OUTCOME_PERMANENT;
     entry->delay_ms = core_report_retry_ms(core, entry, outcome->delay_ms);
     core->retry_watch_until_ms = core->now_ms + PAWL_RETRY_MAX_MS_DEFAULT + core->config.poll_ms;
@@ -124,6 +131,11 @@ void core_report_release(struct engine_core *core, struct entry *entry, int64_t 
     if (entry->job != NULL) {
         entry->extra->result = (struct job_result_in){.end = JOB_END_NOT_RUN, .delay_ms = delay_ms};
         core_jobs_pend(core, entry);
+        return;
+    }
+    if (entry->checkpoint != NULL) {
+        entry->delay_ms = 0; /* only failures wait */
+        core_perspectives_pend(core, entry, CHECKPOINT_PENDING);
         return;
     }
     core->retry_watch_until_ms = core->now_ms + PAWL_RETRY_MAX_MS_DEFAULT + core->config.poll_ms;
@@ -319,7 +331,7 @@ void core_report_forget(struct engine_core *core) {
 }
 
 static bool nothing_to_wait_for(const struct engine_core *core) {
-    return core->busy[CHANNEL_MESSAGES] == 0 && core->waiting[CHANNEL_MESSAGES] == 0;
+    return core->busy_messages == 0 && core->waiting[CHANNEL_MESSAGES] == 0;
 }
 
 /* Whether the results that wait should go out before the next poll is due. */

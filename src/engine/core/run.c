@@ -4,7 +4,7 @@
 enum { BUNDLE_US = 1000 }; /* a bundle should last about this long: long enough to pay for its hand-over */
 
 int core_running(const struct engine_core *core) {
-    return core->busy[CHANNEL_MESSAGES] + core->busy[CHANNEL_JOBS];
+    return core->busy[CHANNEL_MESSAGES] + core->busy[CHANNEL_JOBS] + core->busy[CHANNEL_PERSPECTIVES];
 }
 
 /* The handler takes many jobs at once, and is measured to take no time. */
@@ -16,8 +16,9 @@ static bool is_short(const struct engine_core *core, int handler) {
 /* How long a message takes, as the handlers of the last grant were measured; 0 = one of them was not yet. */
 static double message_us(const struct engine_core *core) {
     double sum_us = 0, count = 0;
-    for (size_t i = 0; i < core->config.handler_count; i++) {
-        const struct handler_queue *queue = &core->queues[CHANNEL_MESSAGES][i];
+    for (size_t i = 0; i < 2 * core->config.handler_count; i++) {
+        const struct handler_queue *queue =
+            &core->queues[i % 2 == 0 ? CHANNEL_MESSAGES : CHANNEL_PERSPECTIVES][i / 2];
         if (queue->granted > 0 && queue->item_us <= 0)
             return 0;
         sum_us += (double)queue->granted * queue->item_us;
@@ -63,6 +64,8 @@ static size_t bundle_size(const struct engine_core *core, enum engine_channel ch
         return 1;
     size_t slots = (size_t)(jobs ? core->config.slots : core->config.slots - core_running(core));
     size_t share = (queue->waiting + (jobs ? slots - 1 : 0)) / slots;
+    if (channel == CHANNEL_PERSPECTIVES) /* each of them is a stream to catch up with: all slots help */
+        return share < 1 ? 1 : share < ENGINE_BUNDLE_CALLS ? share : ENGINE_BUNDLE_CALLS;
     /* A broker confirms many as fast as few. */
     if (batched)
         return share < ENGINE_BUNDLE_LEAST ? ENGINE_BUNDLE_LEAST
@@ -85,8 +88,10 @@ static void slot_add(struct engine_core *core, struct slot *slot, struct entry *
     slot->entries[slot->count] = entry;
     if (entry->job != NULL)
         slot->jobs[slot->count] = entry->job;
-    else
+    else if (entry->item != NULL)
         slot->items[slot->count] = entry->item;
+    else
+        slot->checkpoints[slot->count] = entry->checkpoint;
     slot->groups[slot->count] = group;
     slot->count++;
     entry->slot = (int)(slot - core->slots);
@@ -176,11 +181,12 @@ void core_slot_run(struct engine_core *core, int index) {
     }
     if (action == NULL)
         return;
-    bool jobs = slot->channel == CHANNEL_JOBS;
+    const struct entry *first = slot->entries[0];
     action->slot = index;
     action->run = (struct engine_run){.handler = slot->handler,
-                                      .items = jobs ? NULL : slot->items,
-                                      .jobs = jobs ? slot->jobs : NULL,
+                                      .items = first->item != NULL ? slot->items : NULL,
+                                      .jobs = first->job != NULL ? slot->jobs : NULL,
+                                      .checkpoints = first->checkpoint != NULL ? slot->checkpoints : NULL,
                                       .groups = slot->groups,
                                       .count = slot->count,
                                       .fence_ms = fence_ms,
@@ -203,14 +209,16 @@ static void slot_start(struct engine_core *core, int index, enum engine_channel 
     slot->started_ms = core->now_ms;
     slot->deadline_ms = 0;
     core->busy[channel]++;
+    slot->of_messages = slot->entries[0]->item != NULL;
+    core->busy_messages += slot->of_messages;
     core->queues[channel][handler].slots++;
     if (!slot->beginning)
         core_slot_run(core, index);
 }
 
 /* A stream that lost its first message while it waited may be another handler's turn now. */
-static void streams_move(struct engine_core *core, int handler) {
-    struct handler_queue *queue = &core->queues[CHANNEL_MESSAGES][handler];
+static void streams_move(struct engine_core *core, enum engine_channel channel, int handler) {
+    struct handler_queue *queue = &core->queues[channel][handler];
     while (queue->stream_head != NULL &&
            (queue->stream_head->head == NULL || queue->stream_head->head->handler != handler))
         core_stream_ready(core, core_queue_pop_stream(queue));
@@ -220,7 +228,7 @@ static void streams_move(struct engine_core *core, int handler) {
 static bool suspect_has_slot(const struct engine_core *core) {
     for (int i = 0; i < core->config.slots; i++) {
         const struct slot *slot = &core->slots[i];
-        if (slot->busy && slot->channel == CHANNEL_MESSAGES && slot->items[0]->suspect)
+        if (slot->busy && slot->of_messages && slot->items[0]->suspect)
             return true;
     }
     return false;
@@ -235,7 +243,7 @@ static bool handler_can_start(const struct engine_core *core, enum engine_channe
         used += core->queues[any][handler].slots;
     if (limit > 0 && used >= limit)
         return false;
-    bool suspect = channel == CHANNEL_MESSAGES &&
+    bool suspect = channel != CHANNEL_JOBS &&
                    (careful_head(queue->free_head) ||
                     (queue->stream_head != NULL && careful_head(queue->stream_head->head)));
     return !suspect || !suspect_has_slot(core);
@@ -252,40 +260,63 @@ static int next_handler(const struct engine_core *core, enum engine_channel chan
     return -1;
 }
 
-/* Which channel has a claim to the next free slot, as both could use it: one that has fewer slots than its
- * weight gives it; else the one that has used the slots less, by weight. */
-static enum engine_channel favored(const struct engine_core *core, int jobs_busy) {
-    int messages = core_weight(core, CHANNEL_MESSAGES), jobs = core_weight(core, CHANNEL_JOBS);
-    int slots = core->config.slots;
-    bool messages_short = core->busy[CHANNEL_MESSAGES] < slots * messages / (messages + jobs);
-    bool jobs_short = jobs_busy < slots * jobs / (messages + jobs);
-    if (messages_short != jobs_short)
-        return messages_short ? CHANNEL_MESSAGES : CHANNEL_JOBS;
-    return core->used_ms[CHANNEL_JOBS] <= core->used_ms[CHANNEL_MESSAGES] ? CHANNEL_JOBS : CHANNEL_MESSAGES;
+/* How much of its share of the slots a channel has. */
+static bool has_less(const struct engine_core *core, enum engine_channel channel, int left) {
+    int weights = 0;
+    for (enum engine_channel any = 0; any < CHANNEL_COUNT; any++)
+        weights += core_weight(core, any);
+    int busy = core->busy[channel] + (channel == CHANNEL_JOBS ? left : 0);
+    return weights > 0 && busy < core->config.slots * core_weight(core, channel) / weights;
+}
+
+/* Which of the channels that could use the next free slot has a claim to it: one that has fewer slots than
+ * its weight gives it; else the one that has used the slots less, by weight. left: free slots that are left
+ * to jobs. CHANNEL_COUNT = none could. */
+static enum engine_channel favored(const struct engine_core *core, const bool wants[CHANNEL_COUNT],
+                                   int left) {
+    static const enum engine_channel order[] = {CHANNEL_JOBS, CHANNEL_PERSPECTIVES, CHANNEL_MESSAGES};
+    enum engine_channel best = CHANNEL_COUNT;
+    for (size_t i = 0; i < CHANNEL_COUNT; i++) {
+        enum engine_channel channel = order[i];
+        if (!wants[channel])
+            continue;
+        bool less = has_less(core, channel, left);
+        bool best_less = best != CHANNEL_COUNT && has_less(core, best, left);
+        if (best == CHANNEL_COUNT || (less && !best_less) ||
+            (less == best_less && core->used_ms[channel] < core->used_ms[best]))
+            best = channel;
+    }
+    return best;
 }
 
 /* Fills the free slots. What is claimed of jobs can start at once, so a slot that they have a right to is
- * left free while they are asked for; messages wait in our hands. */
+ * left free while they are asked for; the rest waits in our hands. */
 void core_run_schedule(struct engine_core *core) {
     int left = 0; /* free slots that are left to jobs that are asked for */
     if (core->stopping || !core->registered || core->now_ms >= core->instance_fence_ms)
         return;
-    for (int i = 0; i < (int)core->config.handler_count; i++)
-        streams_move(core, i);
+    for (int i = 0; i < (int)core->config.handler_count; i++) {
+        streams_move(core, CHANNEL_MESSAGES, i);
+        streams_move(core, CHANNEL_PERSPECTIVES, i);
+    }
     for (int i = 0; i < core->config.slots && core_running(core) + left < core->config.slots; i++) {
         while (!core->slots[i].busy) {
-            int messages = next_handler(core, CHANNEL_MESSAGES), jobs = next_handler(core, CHANNEL_JOBS);
-            bool asked = jobs >= 0 || core_jobs_asked(core);
-            bool for_jobs = messages < 0 ||
-                            (asked && favored(core, core->busy[CHANNEL_JOBS] + left) == CHANNEL_JOBS);
-            if (messages < 0 && jobs < 0)
-                return; /* nothing is ready */
-            if (for_jobs && jobs < 0) {
+            int handlers[CHANNEL_COUNT];
+            bool wants[CHANNEL_COUNT], ready = false;
+            for (enum engine_channel channel = 0; channel < CHANNEL_COUNT; channel++) {
+                handlers[channel] = next_handler(core, channel);
+                wants[channel] = handlers[channel] >= 0;
+                ready = ready || wants[channel];
+            }
+            if (!ready)
+                return;
+            wants[CHANNEL_JOBS] = wants[CHANNEL_JOBS] || core_jobs_asked(core);
+            enum engine_channel channel = favored(core, wants, left);
+            int handler = handlers[channel];
+            if (handler < 0) {
                 left++;
                 break;
             }
-            enum engine_channel channel = for_jobs ? CHANNEL_JOBS : CHANNEL_MESSAGES;
-            int handler = for_jobs ? jobs : messages;
             core->turn[channel] = (handler + 1) % (int)core->config.handler_count;
             slot_start(core, i, channel, handler);
         }

@@ -7,7 +7,7 @@
 
 #define ASKED_TEXT "cancelled by a person (pawl actions says by whom)"
 const struct engine_outcome core_asked_outcome = {
-    OUTCOME_PERMANENT, {ASKED_TEXT, sizeof(ASKED_TEXT) - 1}, -1};
+    .type = OUTCOME_PERMANENT, .error = {ASKED_TEXT, sizeof(ASKED_TEXT) - 1}, .delay_ms = -1};
 
 int core_weight(const struct engine_core *core, enum engine_channel channel) {
     if (!core_serves(core, channel))
@@ -17,14 +17,16 @@ int core_weight(const struct engine_core *core, enum engine_channel channel) {
 
 /* The slot is free again; what it was used for counts against its channel, for a while. */
 static void vacate(struct engine_core *core, struct slot *slot) {
-    enum engine_channel channel = slot->channel,
-                        other = channel == CHANNEL_JOBS ? CHANNEL_MESSAGES : CHANNEL_JOBS;
+    enum engine_channel channel = slot->channel;
     int weight = core_weight(core, channel);
     core->queues[channel][slot->handler].slots--;
     core->busy[channel]--;
+    core->busy_messages -= slot->of_messages;
     core->used_ms[channel] += (core->now_ms - slot->started_ms + 1) / (weight > 0 ? weight : 1) + 1;
-    if (core->used_ms[other] < core->used_ms[channel] - ENGINE_TURN_MS)
-        core->used_ms[other] = core->used_ms[channel] - ENGINE_TURN_MS;
+    for (enum engine_channel other = 0; other < CHANNEL_COUNT; other++) {
+        if (core->used_ms[other] < core->used_ms[channel] - ENGINE_TURN_MS)
+            core->used_ms[other] = core->used_ms[channel] - ENGINE_TURN_MS;
+    }
     slot->busy = slot->beginning = false;
 }
 
@@ -97,7 +99,7 @@ static bool named(const struct engine_event *event, pawl_uuid id) {
 void core_slots_ask(struct engine_core *core, const struct engine_event *event) {
     for (int i = 0; i < core->config.slots; i++) {
         const struct slot *slot = &core->slots[i];
-        bool runs = slot->busy && !slot->beginning && slot->channel == CHANNEL_MESSAGES;
+        bool runs = slot->busy && !slot->beginning && slot->of_messages;
         for (size_t j = 0; runs && j < slot->count; j++) {
             struct entry *entry = slot->entries[j];
             if (entry->asked || core->config.handlers[slot->handler].batched ||
@@ -120,7 +122,7 @@ void core_slots_timeout(struct engine_core *core) {
         struct slot *slot = &core->slots[i];
         if (slot->busy && slot->cancelled == STOP_NONE && slot->deadline_ms > 0 &&
             core->now_ms >= slot->deadline_ms) {
-            if (slot->channel == CHANNEL_MESSAGES) /* a job's thread says it, with the job */
+            if (slot->of_messages) /* a job's thread says it, with the job */
                 core_log(core, LOG_TIMEOUT, slot->handler, core->now_ms - slot->started_ms, 0);
             core_slot_cancel(core, i, STOP_TIMEOUT);
         }
@@ -266,6 +268,8 @@ void core_slot_finished(struct engine_core *core, const struct engine_event *eve
         bool last = i + 1 == slot->count || slot->groups[i + 1] != slot->groups[i];
         if (slot->channel == CHANNEL_JOBS)
             job_ended(core, slot->entries[i], &event->results[i]);
+        else if (!slot->of_messages)
+            core_perspectives_ended(core, slot->entries[i], &event->outcomes[i]);
         else
             take_back(core, slot->entries[i], &event->outcomes[i], last, &released);
     }

@@ -43,7 +43,7 @@ static enum engine_state wanted(const struct engine_core *core) {
         return ENGINE_ERROR;
     if (!core->registered)
         return core->registrations > 0 ? ENGINE_ERROR : ENGINE_STARTING;
-    return core->grants.next != &core->grants || core_running(core) > 0 ? ENGINE_PROCESSING : ENGINE_READY;
+    return core_in_hand(core) ? ENGINE_PROCESSING : ENGINE_READY;
 }
 
 void core_state_update(struct engine_core *core) {

@@ -50,7 +50,8 @@ void core_stop_decide(struct engine_core *core) {
     if (core_running(core) > 0 && core->now_ms >= core->drain_until_ms)
         cancel_running(core);
     bool reported = core->pending_count == 0 && core->report_count == 0 && core->cycle == CYCLE_IDLE &&
-                    !core->resend && !core->side.on_way && core_jobs_reported(core);
+                    !core->resend && !core->side.on_way && core_jobs_reported(core) &&
+                    core_perspectives_reported(core);
     bool idle = core_running(core) == 0 && reported && !core->registering &&
                 !core_duty(core, DUTY_BEAT)->running;
     if (core->now_ms >= core->give_up_ms) {

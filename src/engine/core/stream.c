@@ -120,7 +120,7 @@ void core_stream_ready(struct engine_core *core, struct stream *stream) {
         stream_remove(&core->streams, stream);
         return;
     }
-    struct handler_queue *queue = &core->queues[CHANNEL_MESSAGES][stream->head->handler];
+    struct handler_queue *queue = core_queue(core, stream->head);
     stream->queued = true;
     stream->next_ready = NULL;
     if (queue->stream_tail == NULL)
@@ -169,9 +169,9 @@ void core_stream_release_waiting(struct engine_core *core, struct stream *stream
 /* Nothing waits any more; what runs stays until its slot comes back. */
 void core_streams_drop(struct engine_core *core) {
     struct stream_table *table = &core->streams;
-    for (size_t i = 0; i <= core->config.handler_count; i++) {
-        core->queues[CHANNEL_MESSAGES][i].stream_head = NULL;
-        core->queues[CHANNEL_MESSAGES][i].stream_tail = NULL;
+    for (enum engine_channel channel = 0; channel < CHANNEL_COUNT; channel++) {
+        for (size_t i = 0; i <= core->config.handler_count; i++)
+            core->queues[channel][i].stream_head = core->queues[channel][i].stream_tail = NULL;
     }
     for (size_t i = 0; i < table->cell_count; i++) {
         struct stream *stream = table->cells[i];

@@ -29,6 +29,7 @@ static void ask(struct runtime *runtime, enum runtime_thread thread, enum call_t
     memcpy(call->known, action->known, sizeof(call->known));
     call->finish = action->finish;
     call->renew = action->renew;
+    call->exchange = action->exchange;
     call->rest_ms = runtime->config.engine.rest_ms;
     call->queue = runtime->config.engine.queue;
     call->order = action->order;
@@ -74,7 +75,7 @@ static void check_ready(struct runtime *runtime, const struct engine_action *act
 static void start(struct runtime *runtime, const struct engine_action *action) {
     const struct engine_run *run = &action->run;
     const struct handler_table *table = runtime->config.handlers;
-    bool own = (size_t)run->handler == table->count; /* its document says what is called */
+    bool own = (size_t)run->handler >= table->count; /* its document says what is called */
     const struct handler *handler = own ? NULL : &table->handlers[run->handler];
     if (run->jobs == NULL && handler != NULL && handler->kind == HANDLER_PROCESS && handler->batch == NULL) {
         runtime_process_start(runtime, action->slot, run);
@@ -84,6 +85,7 @@ static void start(struct runtime *runtime, const struct engine_action *action) {
     bundle->slot = action->slot;
     bundle->handler = handler;
     bundle->observer = runtime->config.observer;
+    bundle->perspectives = runtime->config.perspectives;
     bundle->count = run->count;
     bundle->fence_ms = run->fence_ms;
     stop_set(&bundle->handle.cancel, STOP_NONE);
@@ -91,10 +93,13 @@ static void start(struct runtime *runtime, const struct engine_action *action) {
         atomic_store_explicit(&bundle->asked[i], false, memory_order_relaxed);
     bundle->running = true;
     bundle->jobs[0] = NULL;
+    bundle->checkpoint = NULL;
     bundle->handle.progress = NULL;
     bundle->handle.began_us = 0;
     if (run->jobs != NULL)
         runtime_jobs_bundle(runtime, bundle, run);
+    else if (run->checkpoints != NULL)
+        bundle->checkpoint = run->checkpoints[0];
     else
         memcpy(bundle->items, run->items, run->count * sizeof(*run->items));
     memcpy(bundle->groups, run->groups, run->count * sizeof(*run->groups));
@@ -107,7 +112,8 @@ static void cancel(struct runtime *runtime, const struct engine_action *action) 
     struct bundle *bundle = &runtime->bundles[action->slot];
     if (runtime->processes[action->slot].child.pid != 0)
         runtime_process_cancel(runtime, action->slot, action->reason);
-    else if (action->reason == STOP_ASKED && bundle->jobs[0] == NULL && bundle->handler->batch == NULL)
+    else if (action->reason == STOP_ASKED && bundle->handler != NULL && bundle->jobs[0] == NULL &&
+             bundle->handler->batch == NULL)
         atomic_store(&bundle->asked[action->at], true);
     else
         stop_set(&bundle->handle.cancel, action->reason);
@@ -156,6 +162,7 @@ static const struct {
     [ACTION_JOBS_FINISH] = {true, THREAD_JOBS, CALL_JOBS_FINISH},
     [ACTION_JOBS_RENEW] = {true, THREAD_JOBS, CALL_JOBS_RENEW},
     [ACTION_JOBS_FREE] = {true, THREAD_JOBS, CALL_JOBS_FREE},
+    [ACTION_EXCHANGE] = {true, THREAD_PERSPECTIVES, CALL_EXCHANGE},
     [ACTION_WAIT_BEGIN] = {true, THREAD_CONTROL, CALL_WAIT_BEGIN},
     [ACTION_WAIT_END] = {true, THREAD_CONTROL, CALL_WAIT_END},
     [ACTION_DEREGISTER] = {true, THREAD_CONTROL, CALL_DEREGISTER},
@@ -216,7 +223,7 @@ static void carry_out(struct runtime *runtime, const struct engine_action *actio
 static void tell_failed_starts(struct runtime *runtime) {
     while (runtime->failed_count > 0 && !runtime->exiting) {
         size_t at = --runtime->failed_count;
-        struct engine_outcome outcome = {OUTCOME_SNOOZE, {NULL, 0}, runtime->failed_waits_ms[at]};
+        struct engine_outcome outcome = {.type = OUTCOME_SNOOZE, .delay_ms = runtime->failed_waits_ms[at]};
         if (outcome.delay_ms == 0)
             outcome.type = OUTCOME_NOT_RUN;
         struct engine_event event = {.type = EVENT_FINISHED,

@@ -88,8 +88,9 @@ static bool answered_apart(struct runtime *runtime, struct call *call) {
     }
 }
 
-/* An answer to a call about jobs as an event. Returns whether the core keeps the call's memory. */
-static bool jobs_answered(struct runtime *runtime, struct call *call, struct engine_event *event) {
+/* An answer to a call about jobs or perspectives as an event. Returns whether the core keeps the call's
+ * memory. */
+static bool pool_answered(struct runtime *runtime, struct call *call, struct engine_event *event) {
     switch (call->type) {
     case CALL_JOBS_FINISH:
         event->type = EVENT_JOBS_FINISHED;
@@ -102,6 +103,13 @@ static bool jobs_answered(struct runtime *runtime, struct call *call, struct eng
         log_failure(&runtime->config.log, call->status == PAWL_STALE ? LOG_LEVEL_INFO : LOG_LEVEL_WARN,
                     "jobs_call_failed", &call->error);
         return false;
+    case CALL_EXCHANGE:
+        event->type = EVENT_EXCHANGED;
+        event->exchanged = &call->exchanged;
+        event->grant = call;
+        if (call->status == PAWL_OK)
+            call_hold(&runtime->held, call);
+        return call->status == PAWL_OK;
     case CALL_JOBS_RENEW:
         event->type = EVENT_JOBS_RENEWED;
         event->renewed = &call->renewed;
@@ -168,7 +176,8 @@ static void answered(struct runtime *runtime, struct call *call) {
     case CALL_JOBS_FINISH:
     case CALL_JOBS_RENEW:
     case CALL_JOBS_FREE:
-        kept = jobs_answered(runtime, call, &event);
+    case CALL_EXCHANGE:
+        kept = pool_answered(runtime, call, &event);
         break;
     case CALL_SCHEDULES:
     case CALL_MAINTAIN:

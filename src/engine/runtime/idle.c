@@ -5,9 +5,8 @@
 #include "base/time/clock.h"
 #include "engine/runtime/runtime.h"
 
-/* How often the work beside the messages is asked while all else is quiet, and the store while others have
- * work. */
-enum { BESIDE_MS = 100, ASK_MS_MAX = 2000 };
+/* How often the feed of receptors is asked while all else is quiet, and the store while others have work. */
+enum { FEED_MS = 100, ASK_MS_MAX = 2000 };
 
 void runtime_idle_started(struct runtime *runtime) {
     runtime->idle.step = IDLE_LOOK;
@@ -29,7 +28,8 @@ static bool quiet(const struct runtime *runtime) {
     bool messages = (config->engine.instance.kinds & KIND_BITS_ALL) != 0;
     return works(runtime) && (!messages || runtime->idle.messages) &&
            (!runtime_serves_jobs(runtime) || engine_metrics(runtime->core).jobs.idle) &&
-           (config->beside_busy == NULL || !config->beside_busy(config->beside));
+           engine_metrics(runtime->core).perspectives_idle &&
+           (config->feed == NULL || !receptor_feed_busy(config->feed));
 }
 
 static void tell(struct runtime *runtime) {
@@ -58,8 +58,6 @@ void runtime_idle_answer(struct runtime *runtime, const struct call *call) {
     runtime->idle.ask_ms = clock_boot_ms() + runtime->idle.wait_ms;
     if (call->status != PAWL_OK)
         log_failure(&runtime->config.log, LOG_LEVEL_INFO, "idle_unknown", &call->error);
-    if (none && config->beside_ask != NULL)
-        config->beside_ask(config->beside);
 }
 
 /* When neither is wanted there is no need to ask. */
@@ -89,5 +87,5 @@ int64_t runtime_idle_due_ms(const struct runtime *runtime) {
     int64_t now_ms = clock_boot_ms();
     if (runtime->idle.ask_ms > now_ms)
         return runtime->idle.ask_ms;
-    return runtime->config.beside_busy != NULL ? now_ms + BESIDE_MS : INT64_MAX;
+    return runtime->config.feed != NULL ? now_ms + FEED_MS : INT64_MAX;
 }

@@ -80,8 +80,10 @@ static void log_life(struct runtime *runtime, const struct engine_action *action
         break;
     case LOG_SETTLED:
         log_event(log, LOG_LEVEL_WARN, "grants_settled", "%s=%" PRId64 " reason=%s",
-                  n[1] == CHANNEL_JOBS ? "jobs" : "messages", n[0],
-                  "the store had granted them to this worker, which did not know; they are free again");
+                  n[1] == CHANNEL_JOBS           ? "jobs"
+                  : n[1] == CHANNEL_PERSPECTIVES ? "checkpoints"
+                                                 : "messages",
+                  n[0], "the store had granted them to this worker, which did not know; they are free again");
         break;
     case LOG_EPOCH:
         log_event(log, LOG_LEVEL_ERROR, "epoch_raised", "from=%" PRId64 " to=%" PRId64 " reason=%s", n[0],

@@ -30,7 +30,7 @@ static void take_verdict(struct bundle *bundle, size_t at, const struct handler_
                                               [HANDLED_PERMANENT] = OUTCOME_PERMANENT,
                                               [HANDLED_SNOOZE] = OUTCOME_SNOOZE};
     struct engine_outcome *outcome = &bundle->outcomes[at];
-    *outcome = (struct engine_outcome){meant[verdict->outcome], {NULL, 0}, verdict->delay_ms};
+    *outcome = (struct engine_outcome){.type = meant[verdict->outcome], .delay_ms = verdict->delay_ms};
     if (verdict->outcome != HANDLED_RETRY && verdict->outcome != HANDLED_PERMANENT)
         return;
     bundle->errors[at] = strdup(verdict->error);
@@ -68,11 +68,24 @@ static void run_batch(struct bundle *bundle) {
     free(verdicts);
 }
 
+static void run_stream(struct bundle *bundle) {
+    struct handler_verdict verdict = {.outcome = HANDLED_NOT_RUN};
+    int64_t version = 0;
+    if (clock_boot_ms() < bundle->fence_ms)
+        perspective_turn(bundle->perspectives, bundle->checkpoint, &bundle->handle.cancel, &verdict,
+                         &version);
+    take_verdict(bundle, 0, &verdict);
+    bundle->outcomes[0].version = version;
+}
+
 static void run_bundle(struct bundle *bundle) {
     int64_t began_us = clock_boot_us();
-    if (bundle->jobs[0] != NULL || bundle->handler->batch != NULL) {
-        if (bundle->jobs[0] != NULL)
+    bool jobs = bundle->jobs[0] != NULL, stream = bundle->checkpoint != NULL;
+    if (jobs || stream || bundle->handler->batch != NULL) {
+        if (jobs)
             job_bundle_run(bundle);
+        else if (stream)
+            run_stream(bundle);
         else
             run_batch(bundle);
         bundle->elapsed_us = clock_boot_us() - began_us;
@@ -80,7 +93,7 @@ static void run_bundle(struct bundle *bundle) {
     }
     int failed_group = -1;
     for (size_t i = 0; i < bundle->count; i++) {
-        bundle->outcomes[i] = (struct engine_outcome){OUTCOME_NOT_RUN, {NULL, 0}, -1};
+        bundle->outcomes[i] = (struct engine_outcome){.type = OUTCOME_NOT_RUN, .delay_ms = -1};
         bool cancelled = atomic_load_explicit(&bundle->handle.cancel, memory_order_relaxed);
         /* A worker that was stopped for a while may come back to life right here: the lease is asked each
          * time. */

@@ -10,6 +10,7 @@
 #include "handler/run_handle.h"
 #include "handler/table.h"
 #include "work/observe.h"
+#include "work/perspective/perspective.h"
 #include "work/pipeline/run.h"
 
 struct pool;
@@ -20,7 +21,7 @@ struct bundle {
     struct run_handle handle; /* first: functions get a pointer to it */
     struct pool *pool;
     int slot;
-    const struct handler *handler; /* NULL: a pipeline, or what belongs to a run */
+    const struct handler *handler; /* NULL: a pipeline, what belongs to a run, or a perspective's stream */
     struct observer *observer;     /* NULL: nothing is noted */
     const struct item *items[ENGINE_BUNDLE_MAX];
     int groups[ENGINE_BUNDLE_MAX];
@@ -30,6 +31,8 @@ struct bundle {
     struct engine_outcome outcomes[ENGINE_BUNDLE_MAX];
     char *errors[ENGINE_BUNDLE_MAX]; /* owned; after the outcomes' texts */
     int64_t elapsed_us;
+    const struct checkpoint_grant *checkpoint; /* NULL: messages or jobs */
+    struct perspectives *perspectives;
     /* Jobs, when jobs[0] is not NULL. */
     const struct job *jobs[ENGINE_BUNDLE_CALLS];
     const struct pipeline_world_of_worker *world;

@@ -93,7 +93,8 @@ static struct engine_outcome judge(const struct process *process, const struct p
     struct directive directive =
         directive_read(buf_str(&process->out), end->outcome == PROCESS_EXITED, end->status);
     directive_explain(&directive, error, size);
-    struct engine_outcome outcome = {OUTCOME_RETRY, str_from(error), directive.delay_ms};
+    struct engine_outcome outcome = {
+        .type = OUTCOME_RETRY, .error = str_from(error), .delay_ms = directive.delay_ms};
     bool lost = end->outcome == PROCESS_CANCELLED || end->outcome == PROCESS_STOPPED ||
                 end->outcome == PROCESS_FENCED;
     if (process_done(end))

@@ -43,7 +43,7 @@ static pawl_status open_fds(struct runtime *runtime, pawl_error *err) {
 
 static pawl_status make_rules(struct runtime *runtime, pawl_error *err) {
     const struct handler_table *table = runtime->config.handlers;
-    runtime->rules = calloc(table->count + 1, sizeof(*runtime->rules));
+    runtime->rules = calloc(table->count + 2, sizeof(*runtime->rules));
     if (runtime->rules == NULL)
         return error_set(err, PAWL_NO_MEMORY, "worker", "out of memory");
     for (size_t i = 0; i < table->count; i++) {
@@ -61,14 +61,15 @@ static pawl_status make_rules(struct runtime *runtime, pawl_error *err) {
             .retry_exact = handler->retry_exact,
         };
     }
-    /* The last is of jobs that need no handler. */
+    /* Then there are jobs that need no handler, and perspectives' streams. */
     struct handler_backoff backoff = handler_table_backoff(table);
     runtime->rules[table->count] = (struct engine_handler){.timeout_ms = runtime->config.jobs.timeout_ms,
                                                            .retry_base_ms = backoff.base_ms,
                                                            .retry_max_ms = backoff.max_ms,
                                                            .retry_exact = table->defaults.retry_exact};
     runtime->config.engine.handlers = runtime->rules;
-    runtime->config.engine.handler_count = table->count + 1;
+    runtime->config.engine.handler_count = table->count + 2;
+    runtime->config.engine.advance_handler = (int)table->count + 1;
     runtime->config.engine.match = match;
     runtime->config.engine.match_job = match_job;
     runtime->config.engine.match_self = runtime;
@@ -80,6 +81,7 @@ void runtime_thread_init(struct runtime *runtime, struct store_thread *thread) {
     thread->config = runtime->config.store;
     thread->observer = runtime->config.observer;
     thread->log = &runtime->config.log;
+    thread->perspectives = runtime->config.perspectives;
 }
 
 static pawl_status open_threads(struct runtime *runtime, pawl_error *err) {
@@ -288,12 +290,14 @@ static bool works(const struct runtime *runtime) {
     return !runtime->exiting && engine_metrics(runtime->core).works;
 }
 
-static void tick_beside(struct runtime *runtime) {
-    const struct runtime_config *config = &runtime->config;
+static void tick_perspectives(struct runtime *runtime) {
+    struct perspectives *all = runtime->config.perspectives;
+    if (all == NULL)
+        return;
     pawl_uuid instance = works(runtime) ? engine_metrics(runtime->core).instance : uuid_nil();
-    if (config->beside_tick != NULL)
-        config->beside_tick(config->beside, instance, &runtime->config.log);
-    unsigned left = config->beside_leaves != NULL ? config->beside_leaves(config->beside) : 0;
+    if (perspectives_tick(all, instance, &runtime->config.log) && !runtime->exiting)
+        runtime_step(runtime, (struct engine_event){.type = EVENT_DUE});
+    unsigned left = perspectives_all_behind(all) ? KIND_BIT(KIND_PERSPECTIVE) : 0;
     if (left != runtime->left_kinds && !runtime->exiting) {
         runtime->left_kinds = left;
         runtime_step(runtime, (struct engine_event){.type = EVENT_LEAVE, .kinds = left});
@@ -312,7 +316,7 @@ static void tick(struct runtime *runtime) {
     if (now_ms >= runtime->core_timer_ms && !runtime->exiting)
         runtime_step(runtime, (struct engine_event){.type = EVENT_TICK});
     publish_metrics(runtime);
-    tick_beside(runtime);
+    tick_perspectives(runtime);
     if (now_ms >= runtime->tick_ms) {
         runtime->tick_ms = now_ms + TICK_MS;
         runtime->config.on_tick(runtime->config.self, &runtime->metrics);

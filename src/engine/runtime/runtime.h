@@ -10,6 +10,7 @@
 #include "handler/tools/tools.h"
 #include "process/orphan.h"
 #include "process/process.h"
+#include "work/receptors/feed.h"
 
 enum { RUNTIME_LAUNCHERS_MAX = 4 };
 
@@ -22,7 +23,14 @@ struct runtime_jobs {
 };
 
 /* Each has a store handle of its own, so that none waits for another. */
-enum runtime_thread { THREAD_CONTROL = 0, THREAD_WORK, THREAD_CLAIMS, THREAD_JOBS, THREAD_COUNT };
+enum runtime_thread {
+    THREAD_CONTROL = 0,
+    THREAD_WORK,
+    THREAD_CLAIMS,
+    THREAD_JOBS,
+    THREAD_PERSPECTIVES,
+    THREAD_COUNT
+};
 
 /* The duties of the configuration, and the threads on which they have their turns. */
 struct runtime_duties {
@@ -39,6 +47,8 @@ struct runtime_config {
     struct store_config store;
     struct handler_table *handlers;
     struct runtime_jobs jobs;
+    struct perspectives *perspectives; /* NULL: none are served */
+    struct receptor_feed *feed;        /* NULL: there is none; asked before the worker is called idle */
     struct launcher *launchers[RUNTIME_LAUNCHERS_MAX]; /* other starters of programs besides the runtime */
     size_t launcher_count;
     struct observer *observer; /* NULL: nothing is noted */
@@ -49,13 +59,6 @@ struct runtime_config {
     void (*on_tick)(void *self, const pawl_metrics *metrics);
     void *self;
     struct log log;
-    /* Work that goes on beside the messages: the worker's instance now (nil: it has stopped), and whether it
-     * has something to do, which is asked before the worker is called idle. NULL = there is none. */
-    void (*beside_tick)(void *beside, pawl_uuid instance, struct log *log);
-    bool (*beside_busy)(void *beside);
-    void (*beside_ask)(void *beside); /* asks whether really nothing is left: busy until that is known */
-    unsigned (*beside_leaves)(void *beside); /* KIND_BIT: what is not to be claimed for now */
-    void *beside;
 };
 
 enum runtime_fd { FD_WAKE = 1, FD_TIMER, FD_SIGNAL, FD_PID, FD_OUT, FD_ERR, FD_WAKER };

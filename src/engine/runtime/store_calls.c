@@ -165,6 +165,16 @@ static pawl_status run_beat(struct store_thread *thread, struct call *call) {
     return status;
 }
 
+static pawl_status run_left(struct store_thread *thread, struct call *call) {
+    bool lags = false;
+    pawl_status status =
+        store_left(thread->store, call->instance.kinds, call->queue, call->arena, &call->left, &call->error);
+    if (status == PAWL_OK && call->left.due == 0 && thread->perspectives != NULL)
+        status = perspectives_left(thread->perspectives, thread->store, call->arena, &lags, &call->error);
+    call->left.due += lags;
+    return status;
+}
+
 /* How long asking for work takes. A batch that asks for none says nothing about it. */
 static pawl_status run_batch(struct store_thread *thread, struct call *call) {
     const struct work_batch *batch = call->batch;
@@ -313,8 +323,7 @@ static void run(struct store_thread *thread, struct call *call) {
         call->status = ops->peers_look(thread->store, thread->instance, &call->look, &call->error);
         break;
     case CALL_LEFT:
-        call->status = store_left(thread->store, call->instance.kinds, call->queue, call->arena, &call->left,
-                                  &call->error);
+        call->status = run_left(thread, call);
         break;
     case CALL_MAINTAIN:
         call->status = run_maintain(thread, call);
@@ -341,6 +350,10 @@ static void run(struct store_thread *thread, struct call *call) {
         break;
     case CALL_DUTY:
         call->status = run_duty(thread, call);
+        break;
+    case CALL_EXCHANGE:
+        call->status = perspectives_tell(thread->perspectives, thread->store, call->exchange, call->arena,
+                                         &call->exchanged, &call->error);
         break;
     case CALL_WAIT_BEGIN:
         call->status =

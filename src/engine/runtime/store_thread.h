@@ -9,6 +9,7 @@
 #include "store/store.h"
 #include "work/duty.h"
 #include "work/observe.h"
+#include "work/perspective/perspective.h"
 #include "work/schedule_duty.h"
 
 enum call_type {
@@ -26,6 +27,7 @@ enum call_type {
     CALL_JOBS_FREE,
     CALL_SCHEDULES,
     CALL_DUTY,
+    CALL_EXCHANGE,
     CALL_DEREGISTER,
     CALL_WAIT_BEGIN,
     CALL_WAIT_END,
@@ -55,6 +57,7 @@ struct call {
     const struct grants_settle *known[CHANNEL_COUNT]; /* beat; stay as they are until the answer is taken */
     const struct jobs_finish *finish;                 /* likewise */
     const struct jobs_renew *renew;
+    const struct perspectives_exchange *exchange;
     int64_t rest_ms;         /* jobs_free: the longest */
     struct duty_work *work;  /* duty */
     struct duty_order order; /* likewise; schedules and maintain: only which duty it is */
@@ -73,6 +76,7 @@ struct call {
     struct finish_result finished;
     struct renew_result renewed;
     int64_t free_ms; /* jobs_free */
+    struct perspectives_answer exchanged;
     struct schedule_duty_result fired;
     struct peers_look look;
     pawl_str queue;           /* left: in; absent = any */
@@ -109,10 +113,11 @@ struct store_thread {
                        undone */
     int calls;      /* on their way; the caller's */
     int wake_fd;
-    struct store_config config; /* texts are borrowed */
-    struct observer *observer;  /* NULL: nothing is noted */
-    struct log *log;            /* may be NULL */
-    bool (*ready)(void *self);  /* a check of the user's; may be NULL */
+    struct store_config config;        /* texts are borrowed */
+    struct observer *observer;         /* NULL: nothing is noted */
+    struct log *log;                   /* may be NULL */
+    struct perspectives *perspectives; /* NULL: none are served */
+    bool (*ready)(void *self);         /* a check of the user's; may be NULL */
     void *ready_self;
     atomic_bool open; /* the store answered last time */
     /* only the thread itself touches these */

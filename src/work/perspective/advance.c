@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/error.h"
 #include "base/str.h"
@@ -116,55 +117,44 @@ static pawl_status advance_once(const struct work *work, const struct perspectiv
         if (!perspective_passing(status))
             return status;
         if (!told)
-            perspective_note_trouble(work, row, err);
+            perspective_note_trouble(work->all, row->key, err);
         if (work_over(work))
             return status;
-        perspective_pause(&wait_ms);
+        nanosleep(&(struct timespec){wait_ms / 1000, (long)(wait_ms % 1000) * 1000000}, NULL);
+        wait_ms = wait_ms * 2 < PERSPECTIVE_RETRY_MS_LAST ? wait_ms * 2 : PERSPECTIVE_RETRY_MS_LAST;
     }
 }
 
-pawl_status perspective_advance_some(const struct work *work, const struct perspective_row *row, bool *found,
-                                     pawl_error *err) {
-    const struct function *own = NULL;
-    struct perspective_advance in = advance_of(work, row, &(struct names){0}, &own);
-    struct advance_result result = {0};
-    struct arena *arena = arena_create(0);
-    pawl_status status = arena == NULL ? error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory")
-                                       : advance_call(work, row, &in, arena, &result, err);
-    *found = status == PAWL_OK && result.count > 0;
-    arena_free(arena);
-    return status;
-}
-
-/* Other threads help if one batch did not cover all streams and the store allows several writers. */
-static void share_backlog(const struct work *work, const struct perspective_row *row, int64_t begin_ms,
+/* Other slots may help if one batch did not cover all streams and the store allows several writers; a batch
+ * that took long may have waited for another slot's rows. */
+static bool share_backlog(const struct work *work, const struct perspective_row *row, int64_t begin_ms,
                           const struct advance_result *result) {
     if (clock_boot_ms() - begin_ms > PERSPECTIVE_HELP_MS)
-        perspectives_help_end(work->all, row->key, true);
-    else if (result->count > 1 && work->projector->store->caps.many_writers)
-        perspectives_help_ask(work->all, row->key);
+        return perspectives_help(work->all, row->key, false);
+    return result->count > 1 && work->projector->store->caps.many_writers &&
+           perspectives_help(work->all, row->key, true);
 }
 
-pawl_status perspective_advance_due(const struct work *work, const struct perspective_row *row, bool *found,
+pawl_status perspective_advance_due(const struct work *work, const struct perspective_row *row, bool *more,
                                     pawl_error *err) {
     struct arena *arena = arena_create(0);
     struct advance_result result = {.count = 1};
     struct names due = {0};
+    bool shared = false;
     pawl_status status = arena == NULL ? error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory")
                                        : PAWL_OK;
-    for (int turn = 0; turn < PERSPECTIVE_TURNS_MAX && status == PAWL_OK && result.count > 0; turn++) {
+    for (int turn = 0; turn < PERSPECTIVE_TURNS_MAX && status == PAWL_OK && result.count > 0 && !shared;
+         turn++) {
         if (work_over(work))
             break;
         int64_t begin_ms = clock_boot_ms();
         status = advance_once(work, row, &due, arena, &result, err);
         if (turn > 0 && status == PAWL_OK)
-            share_backlog(work, row, begin_ms, &result);
-        *found = *found || (status == PAWL_OK && result.count > 0);
+            shared = share_backlog(work, row, begin_ms, &result);
     }
-    bool gone = status == PAWL_NOT_FOUND; /* removed: nothing of it is due */
-    perspectives_backlog_set(work->all, row->key, !gone && (status != PAWL_OK || result.count > 0));
+    *more = status == PAWL_OK && result.count > 0;
     arena_free(arena);
-    return gone ? PAWL_OK : status;
+    return status;
 }
 
 static int name_compare(const void *a, const void *b) {
@@ -231,13 +221,14 @@ static pawl_status turn(const struct work *work, struct names *left, bool first,
             status = PAWL_OK;
         }
         if (status != PAWL_OK &&
-            status != PAWL_STALE) /* left to the thread, so that the others can continue here */
+            status != PAWL_STALE) /* left to its turns, so that the others can continue here */
             perspectives_backlog_set(work->all, row->key, true);
     }
     return status;
 }
 
-/* Which perspectives to apply now. A backlog is left to the thread; two threads on it would compete. */
+/* Which perspectives to apply now. A backlog is left to the turns of its perspective: two slots on one stream
+ * would compete. What is outside the store is leased, stream by stream. */
 static pawl_status share_out(const struct work *work, const pawl_str *streams, size_t count,
                              struct names **left, size_t *open, pawl_error *err) {
     struct projector *projector = work->projector;
@@ -250,11 +241,9 @@ static pawl_status share_out(const struct work *work, const pawl_str *streams, s
         struct names *names = &(*left)[k];
         bool inside = perspective_inside(projector_row(projector, projector->keys[k]));
         *names = (struct names){0};
-        if (inside && perspectives_backlog(work->all, projector->keys[k]))
+        if (!inside || perspectives_backlog(work->all, projector->keys[k]))
             continue;
         projector->mine[projector->mine_count++] = projector->keys[k];
-        if (!inside)
-            continue;
         names->list = arena_array(projector->arena, count, sizeof(*names->list));
         if (names->list == NULL)
             return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");

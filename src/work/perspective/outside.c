@@ -63,8 +63,7 @@ static pawl_status run_program(const struct work *work, const struct perspective
                                 .pair_count = pair_count,
                                 .input = body,
                                 .out_kept = PROCESS_STDOUT_KEPT};
-    struct process_limits limits = {call_deadline(work),
-                                    work->cancel != NULL ? work->cancel : &work->all->stop};
+    struct process_limits limits = {call_deadline(work), work->cancel};
     status = process_run(work->all->launcher, &spec, &limits, NULL, &end, err);
     if (status != PAWL_OK) {
         perspective_hold(work->all, row->key, end.wait_ms);
@@ -104,7 +103,7 @@ static pawl_status call_endpoint(const struct work *work, const struct perspecti
                                    .body = body,
                                    .deadline_ms = call_deadline(work),
                                    .allow_private = true, /* only an operator can register it */
-                                   .cancel = work->cancel != NULL ? work->cancel : &work->all->stop};
+                                   .cancel = work->cancel};
     struct http_response response = {.retry_after_ms = -1};
     pawl_error inner = {0};
     status = http_call(projector->client, &request, projector->arena, &response, &inner);
@@ -150,75 +149,71 @@ static pawl_status hand_over(const struct work *work, const struct perspective_r
     return status;
 }
 
-static pawl_status report(const struct work *work, const struct perspective_row *row, struct share *share,
-                          const struct said *said, bool more, pawl_error *err) {
+/* More follows: the checkpoint moves, and stays ours. *ours: whether it was. */
+static pawl_status move(const struct work *work, const struct checkpoint_grant *grant, int64_t version,
+                        bool *ours, pawl_error *err) {
     struct store *store = work->projector->store;
-    struct checkpoint_report one = {.stream = share->stream,
-                                    .perspective = row->key,
-                                    .version = share->version,
-                                    .token = share->token,
-                                    .status = !said->done ? CHECKPOINT_FAILED
-                                              : more      ? CHECKPOINT_PROCESSING
-                                                          : CHECKPOINT_COMPLETED,
-                                    .error = said->done ? (pawl_str){NULL, 0} : str_from(said->error),
-                                    .delay_ms = said->retry_after_ms};
+    struct checkpoint_report one = {.stream = grant->stream,
+                                    .perspective = grant->perspective,
+                                    .version = version,
+                                    .token = grant->token,
+                                    .status = CHECKPOINT_PROCESSING};
     struct answer_list answers;
     pawl_status status = store->ops->core.checkpoints_report(
         store, &(struct checkpoints_report){work->instance, &one, 1}, work->projector->arena, &answers, err);
-    if (status != PAWL_OK)
-        return status;
-    bool stale = answers.answers[0] != ANSWER_APPLIED && answers.answers[0] != ANSWER_DUPLICATE;
-    share->done = stale || one.status != CHECKPOINT_PROCESSING;
-    perspectives_add(work->all, (struct sums){.completed = !stale && one.status == CHECKPOINT_COMPLETED,
-                                              .failed = !stale && one.status == CHECKPOINT_FAILED,
-                                              .stale = stale});
-    return PAWL_OK;
+    if (status == PAWL_OK)
+        *ours = answers.answers[0] == ANSWER_APPLIED || answers.answers[0] == ANSWER_DUPLICATE;
+    return status;
+}
+
+static void note_failure(const struct work *work, const struct checkpoint_grant *grant, int64_t version,
+                         const char *error) {
+    struct note note = {.type = NOTE_FAILED, .version = version};
+    snprintf(note.perspective, sizeof(note.perspective), "%.*s", STR_ARG(grant->perspective));
+    snprintf(note.stream, sizeof(note.stream), "%.*s", STR_ARG(grant->stream));
+    snprintf(note.error, sizeof(note.error), "%.200s", error);
+    perspectives_note(work->all, &note);
 }
 
 /* A batch that fails is passed event by event, so that the events before the failing one are kept. */
 pawl_status perspective_run_outside(const struct work *work, const struct perspective_row *row,
-                                    struct share *share, pawl_error *err) {
+                                    const struct checkpoint_grant *grant, struct handler_verdict *verdict,
+                                    int64_t *version, pawl_error *err) {
     struct store *store = work->projector->store;
-    struct checkpoint_ref ref = {share->stream, row->key, share->token};
+    struct checkpoint_ref ref = {grant->stream, grant->perspective, grant->token};
     int limit = row->batch;
-    while (!share->done && !work_over(work)) {
+    for (bool ours = true; ours && !work_over(work);) {
         struct checkpoint_batch batch;
         struct said said = {0};
-        struct checkpoints_renew keep = {work->instance, &ref, 1, work->all->config.lease_ms};
-        struct answer_list answers;
         pawl_status status =
-            store->ops->events.checkpoints_renew(store, &keep, work->projector->arena, &answers, err);
-        if (status == PAWL_OK && answers.answers[0] != ANSWER_APPLIED) {
-            share->done = true;
-            perspectives_add(work->all, (struct sums){.stale = 1});
-            return PAWL_OK;
-        }
-        if (status == PAWL_OK)
-            status =
-                store->ops->events.checkpoint_events(store, &ref, limit, work->projector->arena, &batch, err);
+            store->ops->events.checkpoint_events(store, &ref, limit, work->projector->arena, &batch, err);
         if (status == PAWL_OK)
             status = hand_over(work, row, &batch, &said, err);
         if (status != PAWL_OK)
             return status;
         if (!said.done && work_over(work))
-            return PAWL_OK; /* it was stopped, not at fault */
+            break; /* it was stopped, not at fault */
         if (!said.done && batch.list.count > 1) {
             limit = 1;
             continue;
         }
-        if (said.done) {
-            share->version = batch.through;
-            perspectives_add(work->all, (struct sums){.events = (int64_t)batch.list.count});
-        } else {
-            struct note note = {.type = NOTE_FAILED, .version = batch.list.events[0].version};
-            snprintf(note.perspective, sizeof(note.perspective), "%.*s", STR_ARG(row->key));
-            snprintf(note.stream, sizeof(note.stream), "%.*s", STR_ARG(share->stream));
-            snprintf(note.error, sizeof(note.error), "%.200s", said.error);
-            perspectives_note(work->all, &note);
+        if (!said.done) {
+            note_failure(work, grant, batch.list.events[0].version, said.error);
+            verdict->outcome = HANDLED_RETRY;
+            verdict->delay_ms = said.retry_after_ms;
+            snprintf(verdict->error, sizeof(verdict->error), "%s", said.error);
+            return PAWL_OK;
         }
-        status = report(work, row, share, &said, batch.more, err);
+        *version = batch.through;
+        perspectives_add(work->all, (struct sums){.events = (int64_t)batch.list.count});
+        if (!batch.more) {
+            verdict->outcome = HANDLED_DONE;
+            return PAWL_OK;
+        }
+        status = move(work, grant, *version, &ours, err);
         if (status != PAWL_OK)
             return status;
     }
+    verdict->delay_ms = 0; /* the rest is due now */
     return PAWL_OK;
 }

@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "base/str.h"
-#include "base/thread.h"
 #include "base/time/clock.h"
 #include "base/uuid.h"
 #include "work/perspective/int.h"
@@ -61,19 +60,18 @@ static void tell(struct log *log, const struct note *note) {
     }
 }
 
-void perspectives_tick(void *self, pawl_uuid instance, struct log *log) {
-    struct perspectives *all = self;
+bool perspectives_tick(struct perspectives *all, pawl_uuid instance, struct log *log) {
     struct note notes[PERSPECTIVE_NOTES_MAX];
     struct sums sums = {0};
     int64_t now_ms = clock_boot_ms();
     pthread_mutex_lock(&all->lock);
     if (!uuid_equal(all->instance, instance)) {
         all->instance = instance;
-        all->due_left = !uuid_is_nil(instance);
-        all->looked = false;
+        all->pace_count = 0;
         all->all_behind_ms = 0;
-        pthread_cond_broadcast(&all->changed);
     }
+    bool look = all->look;
+    all->look = false;
     size_t count = all->note_count, lost = all->notes_lost;
     memcpy(notes, all->notes, count * sizeof(*notes));
     all->note_count = all->notes_lost = 0;
@@ -93,79 +91,14 @@ void perspectives_tick(void *self, pawl_uuid instance, struct log *log) {
                   "claimed=%" PRId64 " completed=%" PRId64 " failed=%" PRId64 " events=%" PRId64
                   " stale=%" PRId64,
                   sums.claimed, sums.completed, sums.failed, sums.events, sums.stale);
+    return look;
 }
 
-void perspectives_look(struct perspectives *all) {
-    pthread_mutex_lock(&all->lock);
-    all->look = true;
-    pthread_cond_broadcast(&all->changed);
-    pthread_mutex_unlock(&all->lock);
-}
-
-static size_t backlog_find(const struct perspectives *all, pawl_str key) {
-    for (size_t i = 0; i < all->backlog_count; i++) {
-        if (str_equal_cstr(key, all->backlog[i]))
-            return i;
-    }
-    return all->backlog_count;
-}
-
-bool perspectives_backlog(struct perspectives *all, pawl_str key) {
-    pthread_mutex_lock(&all->lock);
-    bool backlog = !all->looked || backlog_find(all, key) < all->backlog_count;
-    pthread_mutex_unlock(&all->lock);
-    return backlog;
-}
-
-void perspectives_backlog_set(struct perspectives *all, pawl_str key, bool backlog) {
-    pthread_mutex_lock(&all->lock);
-    size_t at = backlog_find(all, key);
-    if (backlog && at == all->backlog_count && at < PAWL_PERSPECTIVES_MAX)
-        snprintf(all->backlog[all->backlog_count++], sizeof(all->backlog[0]), "%.*s", STR_ARG(key));
-    else if (!backlog && at < all->backlog_count)
-        memmove(all->backlog[at], all->backlog[--all->backlog_count], sizeof(all->backlog[0]));
-    if (!backlog)
-        all->all_behind_ms = 0;
-    pthread_mutex_unlock(&all->lock);
-}
-
-void perspectives_backlog_sum(struct perspectives *all, const struct perspective_rows *rows) {
-    size_t fed = 0, behind = 0;
-    pthread_mutex_lock(&all->lock);
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct perspective_row *row = &rows->rows[i];
-        fed += row_fed(row);
-        behind += row_fed(row) && backlog_find(all, row->key) < all->backlog_count;
-    }
-    if (fed == 0 || behind < fed)
-        all->all_behind_ms = 0;
-    else if (all->all_behind_ms == 0)
-        all->all_behind_ms = clock_boot_ms();
-    pthread_mutex_unlock(&all->lock);
-}
-
-bool perspectives_all_behind(void *self) {
-    struct perspectives *all = self;
-    pthread_mutex_lock(&all->lock);
-    bool behind = all->all_behind_ms > 0 && clock_boot_ms() - all->all_behind_ms < PERSPECTIVE_LEAVE_MS;
-    pthread_mutex_unlock(&all->lock);
-    return behind;
-}
-
-void perspectives_ask(void *self) {
-    struct perspectives *all = self;
-    pthread_mutex_lock(&all->lock);
-    all->settling = all->look = true;
-    pthread_cond_broadcast(&all->changed);
-    pthread_mutex_unlock(&all->lock);
-}
-
-bool perspectives_busy(void *self) {
-    struct perspectives *all = self;
-    pthread_mutex_lock(&all->lock);
-    bool busy = all->due_left || all->look || all->settling || all->working > 0;
-    pthread_mutex_unlock(&all->lock);
-    return busy;
+void perspective_note_trouble(struct perspectives *all, pawl_str key, const pawl_error *err) {
+    struct note note = {.type = NOTE_TROUBLE};
+    snprintf(note.perspective, sizeof(note.perspective), "%.*s", STR_ARG(key));
+    snprintf(note.error, sizeof(note.error), "%.200s", err->text);
+    perspectives_note(all, &note);
 }
 
 pawl_status perspectives_create(const struct perspectives_config *config, struct handler_table *table,
@@ -175,10 +108,11 @@ pawl_status perspectives_create(const struct perspectives_config *config, struct
         return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
     all->config = *config;
     pthread_mutex_init(&all->lock, NULL);
-    thread_cond_init(&all->changed);
     all->arena = arena_create(0);
-    pawl_status status = all->arena == NULL ? error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory")
-                                            : PAWL_OK;
+    all->claimer.registry = arena_create(0);
+    pawl_status status = all->arena == NULL || all->claimer.registry == NULL
+                             ? error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory")
+                             : PAWL_OK;
     if (status == PAWL_OK && config->outside)
         status = launcher_create("perspectives", LAUNCHER_OWN_THREAD, &all->launcher, err);
     if (status == PAWL_OK)
@@ -203,45 +137,17 @@ pawl_status perspectives_function(struct perspectives *all, pawl_str name, int v
     return status;
 }
 
-pawl_status perspectives_start(struct perspectives *all, pawl_error *err) {
-    all->due_left = true;
-    int failed = thread_start(&all->thread, perspectives_due, all);
-    if (failed != 0)
-        return error_errno(err, PAWL_UNAVAILABLE, "perspective", failed, "no thread");
-    all->started = true;
-    for (int i = 0; i < all->config.helpers && i < PERSPECTIVE_HELPERS_MAX; i++) {
-        failed = thread_start(&all->helpers[i], perspectives_helper, all);
-        if (failed != 0)
-            return error_errno(err, PAWL_UNAVAILABLE, "perspective", failed, "no thread");
-        pthread_mutex_lock(&all->lock);
-        all->helper_count++;
-        pthread_mutex_unlock(&all->lock);
-    }
-    return PAWL_OK;
-}
-
 void perspectives_free(struct perspectives *all) {
     if (all == NULL)
         return;
-    pthread_mutex_lock(&all->lock);
-    all->ending = true;
-    stop_set(&all->stop, STOP_LEAVING);
-    pthread_cond_broadcast(&all->changed);
-    pthread_mutex_unlock(&all->lock);
-    if (all->started)
-        pthread_join(all->thread, NULL);
-    for (int i = 0; i < all->helper_count; i++)
-        pthread_join(all->helpers[i], NULL);
     while (all->free_projectors != NULL) {
         struct projector *projector = all->free_projectors;
         all->free_projectors = projector->next;
         projector_free(projector);
     }
-    for (size_t i = 0; i < all->owed_count; i++)
-        free(all->owed[i].text);
+    arena_free(all->claimer.registry);
     launcher_free(all->launcher);
     arena_free(all->arena);
-    pthread_cond_destroy(&all->changed);
     pthread_mutex_destroy(&all->lock);
     free(all);
 }

@@ -1,11 +1,12 @@
-/* Applying perspectives: the events after each checkpoint are applied by the owner of the stream's lane. */
+/* Applying perspectives: the events after each checkpoint, in the slots of a worker. */
 #ifndef WORK_PERSPECTIVE_PERSPECTIVE_H
 #define WORK_PERSPECTIVE_PERSPECTIVE_H
 
 #include "base/log.h"
+#include "base/stop.h"
 #include "handler/table.h"
 #include "pawl_events.h"
-#include "store/store.h"
+#include "work/perspective/exchange.h"
 
 struct perspectives;
 
@@ -13,7 +14,7 @@ struct perspectives_config {
     struct store_config store; /* texts must outlive it */
     int64_t lease_ms, poll_ms;
     int64_t timeout_ms;        /* of one call of a program or an endpoint; 0 = HANDLER_TIMEOUT_MS_DEFAULT */
-    int helpers;               /* threads that help with a backlog of many streams */
+    int helpers;               /* slots that may help with a backlog of many streams */
     bool outside;              /* programs and endpoints of the store's definitions may be run here */
     struct observer *observer; /* NULL: nothing is measured */
 };
@@ -26,19 +27,25 @@ PAWL_MUSTCHECK pawl_status perspectives_create(const struct perspectives_config 
 PAWL_MUSTCHECK pawl_status perspectives_function(struct perspectives *all, pawl_str name, int version,
                                                  pawl_perspective_fn function, void *self, pawl_error *err);
 
-/* Starts the thread that handles retries, backlogs and positions. It waits until tick names an instance. */
-PAWL_MUSTCHECK pawl_status perspectives_start(struct perspectives *all, pawl_error *err);
 /* Called by the worker's loop with the current instance (nil: none any more); logs what there is to report.
- */
-void perspectives_tick(void *self, pawl_uuid instance, struct log *log);
-/* Whether something is being applied or was, a moment ago. */
-bool perspectives_busy(void *self);
-/* Checks once more, including what other workers hold: busy until nothing that can be applied here lags. */
-void perspectives_ask(void *self);
-/* Whether the thread is working on a backlog of every live or filling perspective, so that messages of
- * appends would add nothing. True for a limited time only. */
-bool perspectives_all_behind(void *self);
-void perspectives_free(struct perspectives *all); /* takes NULL; ends the thread */
+ * True: something has become due that no message will tell of. */
+bool perspectives_tick(struct perspectives *all, pawl_uuid instance, struct log *log);
+/* Whether every live or filling perspective has a backlog, so that messages of appends would add nothing.
+ * True for a limited time only. */
+bool perspectives_all_behind(struct perspectives *all);
+
+/* Renews, reports and claims, in this order; one thread at a time. What is granted is in the arena. */
+PAWL_MUSTCHECK pawl_status perspectives_tell(struct perspectives *all, struct store *store,
+                                             const struct perspectives_exchange *in, struct arena *arena,
+                                             struct perspectives_answer *out, pawl_error *err);
+/* Whether anything that can be applied here lags, be it in the hands of another worker. */
+PAWL_MUSTCHECK pawl_status perspectives_left(struct perspectives *all, struct store *store,
+                                             struct arena *arena, bool *left, pawl_error *err);
+/* Applies what was granted, for a while. *version: applied through. HANDLED_SNOOZE: it is to be given back,
+ * and due now (delay_ms 0) or with the next search. */
+void perspective_turn(struct perspectives *all, const struct checkpoint_grant *grant, const stop_flag *cancel,
+                      struct handler_verdict *verdict, int64_t *version);
+void perspectives_free(struct perspectives *all); /* takes NULL */
 
 /* The launcher that starts their programs; NULL = none. */
 struct launcher *perspectives_launcher(struct perspectives *perspectives);

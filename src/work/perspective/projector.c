@@ -23,7 +23,6 @@ struct projector *projector_take(struct perspectives *all, pawl_error *err) {
     struct projector *projector = all->free_projectors;
     if (projector != NULL)
         all->free_projectors = projector->next;
-    all->working++;
     pthread_mutex_unlock(&all->lock);
     if (projector == NULL) {
         projector = calloc(1, sizeof(*projector));
@@ -36,9 +35,6 @@ struct projector *projector_take(struct perspectives *all, pawl_error *err) {
         else if (store_open(&all->config.store, &projector->store, err) == PAWL_OK)
             return projector;
         projector_free(projector);
-        pthread_mutex_lock(&all->lock);
-        all->working--;
-        pthread_mutex_unlock(&all->lock);
         return NULL;
     }
     return projector;
@@ -51,11 +47,10 @@ void projector_give(struct perspectives *all, struct projector *projector) {
     pthread_mutex_lock(&all->lock);
     projector->next = all->free_projectors;
     all->free_projectors = projector;
-    all->working--;
     pthread_mutex_unlock(&all->lock);
 }
 
-static bool can_run(const struct perspectives *all, const struct perspective_row *row) {
+bool perspective_can_run(const struct perspectives *all, const struct perspective_row *row) {
     switch (row->run) {
     case RUN_SQL:
         return true;
@@ -110,7 +105,7 @@ pawl_status projector_refresh(struct perspectives *all, struct projector *projec
     for (size_t i = 0; i < projector->rows.count; i++) {
         const struct perspective_row *row = &projector->rows.rows[i];
         bool fed = row_fed(row);
-        if (fed && can_run(all, row))
+        if (fed && perspective_can_run(all, row))
             projector->keys[projector->key_count++] = row->key;
         else if (fed)
             tell_no_runner(all, row);
@@ -152,18 +147,4 @@ bool perspective_held(struct perspectives *all, pawl_str key) {
         held = all->holds[i].until_ms > now_ms && str_equal_cstr(key, all->holds[i].key);
     pthread_mutex_unlock(&all->lock);
     return held;
-}
-
-pawl_status projector_outside(struct perspectives *all, struct projector *projector, pawl_str **keys,
-                              size_t *count, pawl_error *err) {
-    *count = 0;
-    *keys = arena_array(projector->arena, projector->key_count, sizeof(**keys));
-    if (*keys == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
-    for (size_t i = 0; i < projector->key_count; i++) {
-        if (!perspective_inside(projector_row(projector, projector->keys[i])) &&
-            !perspective_held(all, projector->keys[i]))
-            (*keys)[(*count)++] = projector->keys[i];
-    }
-    return PAWL_OK;
 }

@@ -24,29 +24,18 @@ static void judge(const struct handler_batch *batch, const struct names *busy_on
     }
 }
 
-/* Perspectives outside the store; this also records the wake-ups of all others, if that was not done yet. */
-static pawl_status claim_streams(const struct work *work, const pawl_str *streams, size_t count, bool written,
-                                 struct names *busy, pawl_error *err) {
+/* If no perspective inside the store was advanced: what others have to apply is recorded by itself. */
+static pawl_status record(const struct work *work, const pawl_str *streams, size_t count, struct names *busy,
+                          pawl_error *err) {
     struct projector *projector = work->projector;
     struct checkpoint_grants grants = {0};
-    pawl_str *keys = NULL;
-    size_t key_count = 0;
-    pawl_status status = projector_outside(work->all, projector, &keys, &key_count, err);
-    if (status != PAWL_OK || (key_count == 0 && written))
-        return status;
     struct checkpoints_claim in = {.instance = work->instance,
                                    .streams = streams,
                                    .stream_count = count,
-                                   .perspectives = keys,
-                                   .perspective_count = key_count,
                                    .max = PERSPECTIVE_CLAIM_MAX,
                                    .lease_ms = work->all->config.lease_ms};
-    struct holding holding;
-    status = perspectives_claim(work, &in, &holding, &grants, err);
-    if (status == PAWL_OK)
-        perspectives_run_grants(work, &grants);
-    if (status == PAWL_OK && grants.count > 0)
-        perspectives_let_go(work->all, &holding);
+    pawl_status status = projector->store->ops->events.checkpoints_claim(projector->store, &in,
+                                                                         projector->arena, &grants, err);
     for (size_t i = 0; status == PAWL_OK && i < grants.busy_count && busy->count < busy->max; i++)
         busy->list[busy->count++] = grants.busy[i];
     return status;
@@ -61,10 +50,10 @@ static pawl_status look_after(const struct work *work, const pawl_str *streams, 
         return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
     bool written = false;
     pawl_status status = perspectives_advance_named(work, streams, count, busy, &written, err);
-    if (status == PAWL_OK)
-        status = claim_streams(work, streams, count, written, busy, err);
+    if (status == PAWL_OK && !written)
+        status = record(work, streams, count, busy, err);
     if (work->projector->mine_count < work->projector->key_count)
-        perspectives_look(work->all); /* what was recorded belongs to a backlog */
+        perspectives_look(work->all); /* what was recorded is due now */
     return status;
 }
 

@@ -71,7 +71,6 @@ static void set_up(struct stage *s, const char *path) {
     must(s, handler_table_create(&s->table, &s->err));
     must(s, perspectives_create(&config, s->table, &s->all, &s->err));
     perspectives_tick(s->all, sqlitefile_id(INSTANCE), &quiet);
-    s->all->looked = true;
 }
 
 static void tear_down(struct stage *s) {
@@ -108,6 +107,7 @@ static void a_switch_between_the_list_and_the_message(void **fixture) {
     struct stage s = {0};
     set_up(&s, file->path);
     define(&s, 1, "log@1");
+    perspectives_backlog_set(s.all, STR("log@1"), false);
     append(&s);
     define(&s, 2, "log@2");
     struct projector *projector = read_list(&s);

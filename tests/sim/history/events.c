@@ -136,6 +136,30 @@ void history_checkpoint_reported(struct history_events *e, int perspective, int 
     e->applied++;
 }
 
+void history_checkpoint_renewed(struct history_events *e, int perspective, int stream, int64_t token,
+                                enum store_answer answer, int64_t lease_ms, int64_t now_ms) {
+    struct history_checkpoint *at = &e->perspectives[perspective].at[stream];
+    if (answer == ANSWER_APPLIED && token != at->token)
+        history_violated(e->h, "checkpoint_stale",
+                         "perspective %d, stream %d was renewed under %" PRId64 ", in force is %" PRId64,
+                         perspective, stream, token, at->token);
+    if (answer == ANSWER_APPLIED)
+        at->lease_until_ms = now_ms + lease_ms;
+}
+
+void history_checkpoints_settled(struct history_events *e, int instance, const struct grants_settle *known) {
+    for (int p = 0; p < HISTORY_PERSPECTIVES_MAX; p++) {
+        for (int i = 0; i < HISTORY_STREAMS_MAX; i++) {
+            struct history_checkpoint *at = &e->perspectives[p].at[i];
+            bool held = at->instance != instance || at->token > known->settled;
+            for (size_t k = 0; k < known->count && !held; k++)
+                held = known->held[k].token == at->token;
+            if (!held)
+                at->lease_until_ms = 0;
+        }
+    }
+}
+
 bool history_events_applied(const struct history_events *e, int streams) {
     for (int p = 0; p < HISTORY_PERSPECTIVES_MAX; p++) {
         for (int i = 0; e->perspectives[p].fed && i < streams; i++) {

@@ -54,6 +54,11 @@ void history_checkpoint_reported(struct history_events *e, int perspective, int 
                                  int64_t version, enum checkpoint_status status, enum store_answer answer,
                                  int64_t now_ms);
 
+void history_checkpoint_renewed(struct history_events *e, int perspective, int stream, int64_t token,
+                                enum store_answer answer, int64_t lease_ms, int64_t now_ms);
+/* What the instance does not know of was given back. */
+void history_checkpoints_settled(struct history_events *e, int instance, const struct grants_settle *known);
+
 /* Whether everything that is fed is where its streams are. */
 bool history_events_applied(const struct history_events *e, int streams);
 

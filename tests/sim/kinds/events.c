@@ -64,7 +64,8 @@ pawl_status sim_append(struct world *world, struct wire *wire, int number, struc
 /* ---- Applying */
 
 struct advance_data {
-    int perspective, slot, message; /* slot -1: what is due */
+    int perspective, slot, message;
+    bool due; /* a turn: what is due; else a message spoke of the stream */
     uint64_t number;
     char name[NAME_BYTES];
     pawl_str stream, mine[HISTORY_PERSPECTIVES_MAX];
@@ -96,7 +97,7 @@ static pawl_status execute_advance(struct world *world, struct wire *wire, struc
     struct perspective_advance in = {.instance = wire->instance,
                                      .perspective = str_from(keys[data->perspective]),
                                      .streams = &data->stream,
-                                     .stream_count = data->slot >= 0 ? 1 : 0,
+                                     .stream_count = data->due ? 0 : 1,
                                      .mine = data->mine,
                                      .mine_count = data->mine_count};
     pawl_status status =
@@ -114,36 +115,67 @@ static void advance_next(struct world *world, int index, const struct advance_da
 static void reply_advance(struct world *world, struct wire *wire) {
     struct advance_data *data = wire->data;
     bool fine = wire->status == PAWL_OK || wire->status == PAWL_NOT_FOUND;
+    bool found = wire->status == PAWL_OK && ((struct advance_result *)wire->delivery->answer)->count > 0;
     data->written = data->written || wire->status == PAWL_OK;
-    if (data->slot >= 0)
+    if (data->due)
+        stream_slot_advanced(world, wire->worker, data->slot, data->number, fine, found);
+    else
         advance_next(world, wire->worker, data, fine);
 }
 
 const struct wire_call advance_call = {"advance", execute_advance, reply_advance};
 
-static void send_advance(struct world *world, int index, const struct advance_data *data) {
-    struct wire *wire = wire_call_new(world, index, &advance_call, sizeof(*data));
+static void send_advance(struct world *world, int index, const struct advance_data *data,
+                         const struct wire_call *call) {
+    struct wire *wire = wire_call_new(world, index, call, sizeof(*data));
     struct advance_data *copy = wire->data;
     *copy = *data;
     copy->stream = str_from(copy->name);
     wire_call_send(world, wire, 0);
 }
 
+/* The wake-up has been seen to; what it recorded for others is due now. */
+static void wake_ended(struct world *world, int index, const struct advance_data *data, bool fine) {
+    uint64_t life = world->workers[index].life;
+    slot_called(world, index, data->slot, data->number, fine ? OUTCOME_DONE : OUTCOME_SNOOZE);
+    if (fine && worker_alive(world, index) && world->workers[index].life == life &&
+        world->kinds.events.registered[SIM_OUTSIDE])
+        worker_event(world, index, (struct engine_event){.type = EVENT_DUE});
+}
+
+/* No perspective was advanced: what they have to apply is recorded by itself. */
+static pawl_status execute_record(struct world *world, struct wire *wire, struct delivery *delivery) {
+    const struct advance_data *data = wire->data;
+    struct checkpoint_grants out = {0};
+    struct checkpoints_claim in = {.instance = wire->instance,
+                                   .streams = &data->stream,
+                                   .stream_count = 1,
+                                   .max = 1,
+                                   .lease_ms = world->swarm.lease_ms};
+    return world->store->ops->events.checkpoints_claim(world->store, &in, delivery->arena, &out,
+                                                       &wire->error);
+}
+
+static void reply_record(struct world *world, struct wire *wire) {
+    wake_ended(world, wire->worker, wire->data, wire->status == PAWL_OK);
+}
+
+static const struct wire_call record_call = {"record", execute_record, reply_record};
+
 /* One perspective after the other; when the store did not answer, the wake-up is snoozed. */
 static void advance_next(struct world *world, int index, const struct advance_data *last, bool fine) {
-    bool claim = !last->written || world->kinds.events.registered[SIM_OUTSIDE];
-    if (!fine || (last->left == 0 && !claim)) {
-        slot_called(world, index, last->slot, last->number, fine ? OUTCOME_DONE : OUTCOME_SNOOZE);
+    struct advance_data data = *last;
+    if (!fine || (last->left == 0 && last->written)) {
+        wake_ended(world, index, last, fine);
         return;
     }
     if (last->left == 0) {
-        sim_outside_wake(world, index, last->slot, last->number, last->name);
+        send_advance(world, index, &data, &record_call);
         return;
     }
-    struct advance_data data = *last;
     data.perspective++;
     data.left--;
-    send_advance(world, index, &data);
+    send_advance(world, index, &data, &advance_call);
 }
 
 void sim_events_wake(struct world *world, int index, int slot, uint64_t number, int message) {
@@ -155,28 +187,15 @@ void sim_events_wake(struct world *world, int index, int slot, uint64_t number, 
     for (int i = 0; i < known; i++)
         data.mine[data.mine_count++] = str_from(keys[i]);
     data.left = known - 1;
-    send_advance(world, index, &data);
+    send_advance(world, index, &data, &advance_call);
 }
 
-static void look_due(struct world *world, const struct occasion *occasion) {
-    const struct sim_events *events = &world->kinds.events;
-    for (int i = SIM_OLD; i <= SIM_NEW; i++) {
-        struct advance_data data = {.perspective = i, .slot = -1};
-        if (events->registered[i] && events->history.perspectives[i].fed)
-            send_advance(world, occasion->worker, &data);
-    }
-    if (!world->stopping)
-        world_push(world, world->swarm.poll_ms * 2, *occasion);
-}
-
-void sim_events_worker(struct world *world, int index) {
-    if (!world->swarm.kinds_on.events)
-        return;
-    world_push(
-        world, rng_range(&world->rng, 0, 500),
-        (struct occasion){
-            .what = HAPPENS_THEN, .worker = index, .life = world->workers[index].life, .then = look_due});
-    sim_outside_worker(world, index);
+void sim_events_turn(struct world *world, int index, int slot, uint64_t number, const char *perspective) {
+    struct advance_data data = {.perspective = perspective[2] == '1' ? SIM_OLD : SIM_NEW,
+                                .slot = slot,
+                                .number = number,
+                                .due = true};
+    send_advance(world, index, &data, &advance_call);
 }
 
 /* ---- Operators */

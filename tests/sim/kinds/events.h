@@ -2,6 +2,7 @@
 #ifndef SIM_KINDS_EVENTS_H
 #define SIM_KINDS_EVENTS_H
 
+#include "base/stop.h"
 #include "sim/history/events.h"
 
 struct world;
@@ -25,13 +26,12 @@ struct sim_events {
     size_t noted_capacity;
 };
 
-extern const struct wire_call advance_call, feed_call, checkpoint_report_call, checkpoint_claim_call,
-    note_call, recall_call;
+extern const struct wire_call advance_call, feed_call, checkpoint_report_call, exchange_call, note_call,
+    recall_call;
 
 /* events.c */
 void sim_events_begin(struct world *world);
 void sim_events_free(struct world *world);
-void sim_events_worker(struct world *world, int index);
 void sim_events_operate(struct world *world);
 bool sim_events_drained(struct world *world);
 void sim_events_end(struct world *world);
@@ -50,10 +50,20 @@ bool sim_receptors_drained(const struct world *world);
 void sim_receptor_recall(struct world *world, int index, int slot, uint64_t number, int message);
 void sim_receptor_note(struct world *world, int index, int slot, uint64_t number, int message);
 
-/* outside_perspective.c */
-void sim_outside_worker(struct world *world, int index);
-/* Claims the checkpoints of a stream of which a message spoke, and writes down what the others lack; then
- * calls back with slot_called. */
-void sim_outside_wake(struct world *world, int index, int slot, uint64_t number, const char *stream);
+/* A turn of a perspective whose model is in the store; calls back with stream_slot_advanced. */
+void sim_events_turn(struct world *world, int index, int slot, uint64_t number, const char *perspective);
+
+/* perspective_slot.c */
+struct stream_slot;
+struct engine_action;
+struct perspectives_exchange;
+struct stream_slot *stream_slots_new(int count);
+void perspective_call(struct world *world, int index, const struct perspectives_exchange *in);
+void stream_slot_start(struct world *world, int index, const struct engine_action *action);
+bool stream_slot_busy(struct world *world, int index, int slot);
+void stream_slot_cancel(struct world *world, int index, int slot, enum stop_reason reason);
+void stream_slot_advanced(struct world *world, int index, int slot, uint64_t number, bool answered,
+                          bool found);
+void stream_slots_die(struct world *world, int index);
 
 #endif

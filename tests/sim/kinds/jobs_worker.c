@@ -62,17 +62,10 @@ static pawl_status execute_finish(struct world *world, struct wire *wire, struct
 
 /* The core takes over what was granted, with the memory it is in. */
 static void reply_finish(struct world *world, struct wire *wire) {
-    struct worker *worker = &world->workers[wire->worker];
-    struct delivery *delivery = wire->status == PAWL_OK ? wire->delivery : NULL;
     struct engine_event event = {.type = EVENT_JOBS_FINISHED, .status = wire->status, .error = &wire->error};
-    if (delivery != NULL) {
-        wire->delivery = NULL;
-        delivery->prev = worker->held.prev;
-        delivery->next = &worker->held;
-        delivery->prev->next = delivery;
-        worker->held.prev = delivery;
-        event.finish = &((struct job_answer *)delivery->answer)->finish;
-        event.grant = delivery;
+    if (wire->status == PAWL_OK) {
+        event.finish = &((struct job_answer *)wire->delivery->answer)->finish;
+        event.grant = delivery_hold(world, wire);
     }
     worker_event(world, wire->worker, event);
 }

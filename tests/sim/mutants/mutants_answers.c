@@ -143,6 +143,9 @@ void mutant_switch_early(struct world *world, struct switch_result *out) {
 void mutant_checkpoint_stale_applied(struct world *world, struct wire *wire, struct delivery *delivery) {
     struct answer_list *out = delivery->answer;
     (void)world;
-    if (wire->call == &checkpoint_report_call && out->answers[0] == ANSWER_STALE)
-        out->answers[0] = ANSWER_APPLIED;
+    bool reports = wire->call == &checkpoint_report_call || wire->call == &exchange_call;
+    for (size_t i = 0; reports && i < out->count; i++) {
+        if (out->answers[i] == ANSWER_STALE)
+            out->answers[i] = ANSWER_APPLIED;
+    }
 }

@@ -271,7 +271,7 @@ const struct mutant kind_mutants[] = {
      .what = "a checkpoint is granted while it is held",
      .traits = HAS_EVENTS | HAS_ONE_KIND,
      .sql = "UPDATE pawl_checkpoint SET due_ms = ?1, lease_until_ms = ?1 WHERE status = 1",
-     .sql_after = &checkpoint_claim_call},
+     .sql_after = &exchange_call},
     {.name = "feed-again",
      .what = "a receptor is fed an event again",
      .traits = HAS_RECEPTORS | HAS_ONE_KIND,

@@ -233,6 +233,8 @@ pawl_status execute_beat(struct world *world, struct wire *wire) {
             ops->core.grants_settle(world->store, known, &wire->settled[channel], &wire->error) == PAWL_OK;
         if (wire->has_settled[channel] && channel == CHANNEL_JOBS)
             history_jobs_settled(&world->kinds.jobs, world_number(wire->instance), known, world_db_ms(world));
+        else if (wire->has_settled[channel] && channel == CHANNEL_PERSPECTIVES)
+            history_checkpoints_settled(&world->kinds.events.history, world_number(wire->instance), known);
         else if (wire->has_settled[channel])
             history_settled(&world->history, world_number(wire->instance), known, world_db_ms(world));
     }

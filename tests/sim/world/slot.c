@@ -32,7 +32,7 @@ void slot_start(struct world *world, int index, const struct engine_action *acti
         slot->messages[i] = world_number(run->items[i]->id);
         slot->tokens[i] = run->items[i]->token;
         slot->groups[i] = run->groups[i];
-        slot->outcomes[i] = (struct engine_outcome){OUTCOME_NOT_RUN, {NULL, 0}, -1};
+        slot->outcomes[i] = (struct engine_outcome){.type = OUTCOME_NOT_RUN, .delay_ms = -1};
     }
     mutant_started(world, index, run);
     /* A thread of the pool picks it up a moment later. */

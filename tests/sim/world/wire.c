@@ -303,16 +303,21 @@ static void reply_put(struct world *world, struct wire *wire) {
     wire_launch(world, wire, rng_range(&world->rng, 10, 200)); /* until the producer knows */
 }
 
-static void reply_batch(struct world *world, struct wire *wire, struct engine_event event) {
+struct delivery *delivery_hold(struct world *world, struct wire *wire) {
     struct worker *worker = &world->workers[wire->worker];
+    struct delivery *delivery = wire->delivery;
+    wire->delivery = NULL;
+    delivery->prev = worker->held.prev;
+    delivery->next = &worker->held;
+    delivery->prev->next = delivery;
+    worker->held.prev = delivery;
+    return delivery;
+}
+
+static void reply_batch(struct world *world, struct wire *wire, struct engine_event event) {
     event.type = wire->type == WIRE_BATCH ? EVENT_BATCH : EVENT_CLAIMED;
     if (event.status == PAWL_OK) {
-        struct delivery *delivery = wire->delivery;
-        wire->delivery = NULL;
-        delivery->prev = worker->held.prev;
-        delivery->next = &worker->held;
-        delivery->prev->next = delivery;
-        worker->held.prev = delivery;
+        struct delivery *delivery = delivery_hold(world, wire);
         mutant_before_reply(world, wire, &delivery->result);
         event.result = &delivery->result;
         event.grant = delivery;

@@ -67,7 +67,9 @@ static void configure(struct world *world, struct worker *worker) {
         .policy = swarm->policy,
         .strategy = {swarm->strategy, flush, NULL},
         .handlers = worker->handlers,
-        .handler_count = (size_t)swarm->handler_count + SWARM_JOB_HANDLERS,
+        .handler_count = (size_t)swarm->handler_count + SWARM_JOB_HANDLERS + 1,
+        .advance_handler = swarm->handler_count + SWARM_JOB_HANDLERS,
+        .checkpoints = swarm->kinds_on.events,
         .match = match,
         .match_job = job_match,
         .match_self = worker,
@@ -110,9 +112,9 @@ void worker_start(struct world *world, int index) {
     worker->slots = sim_alloc((size_t)world->swarm.slots * sizeof(*worker->slots));
     worker->held.next = worker->held.prev = &worker->held;
     worker->job_slots = job_slots_new(world->swarm.slots);
+    worker->stream_slots = stream_slots_new(world->swarm.slots);
     world_note(world, "start", index, (int64_t)worker->life, worker->clock_ppm);
     world_fault(world, FAULT_JOIN);
-    sim_events_worker(world, index);
     worker_event(world, index, (struct engine_event){.type = EVENT_STARTED});
     worker_event(world, index, (struct engine_event){.type = EVENT_WAKER, .wakes = world->swarm.wakes});
 }
@@ -125,8 +127,10 @@ void worker_free(struct worker *worker) {
         delivery_free(worker->held.next);
     free(worker->slots);
     job_slots_free(worker->job_slots, worker->world->swarm.slots);
+    free(worker->stream_slots);
     worker->slots = NULL;
     worker->job_slots = NULL;
+    worker->stream_slots = NULL;
 }
 
 /* It is gone, however it went; sooner or later another one takes its place. */
@@ -143,11 +147,16 @@ static void gone(struct world *world, int index) {
     }
 }
 
-void worker_kill(struct world *world, int index) {
-    world_note(world, "killed", index, (int64_t)world->workers[index].life, 0);
+static void die(struct world *world, int index) {
     slots_die(world, index);
     job_slots_die(world, index);
+    stream_slots_die(world, index);
     gone(world, index);
+}
+
+void worker_kill(struct world *world, int index) {
+    world_note(world, "killed", index, (int64_t)world->workers[index].life, 0);
+    die(world, index);
 }
 
 void worker_pause(struct world *world, int index, int64_t for_ms) {
@@ -217,7 +226,9 @@ static bool carry_out(struct world *world, struct worker *worker, const struct e
     case ACTION_START:
         if (dies_unstarted(world, index, action->slot))
             return true;
-        if (action->run.jobs == NULL)
+        if (action->run.checkpoints != NULL)
+            stream_slot_start(world, index, action);
+        else if (action->run.jobs == NULL)
             slot_start(world, index, action);
         else
             job_slot_start(world, index, action);
@@ -225,6 +236,8 @@ static bool carry_out(struct world *world, struct worker *worker, const struct e
     case ACTION_CANCEL:
         if (worker->slots[action->slot].busy)
             slot_cancel(world, index, action->slot, action->reason);
+        else if (stream_slot_busy(world, index, action->slot))
+            stream_slot_cancel(world, index, action->slot, action->reason);
         else
             job_slot_cancel(world, index, action->slot, (int)action->reason);
         break;
@@ -234,6 +247,9 @@ static bool carry_out(struct world *world, struct worker *worker, const struct e
         break;
     case ACTION_DUTY:
         kinds_turn(world, index, &action->order);
+        break;
+    case ACTION_EXCHANGE:
+        perspective_call(world, index, action->exchange);
         break;
     case ACTION_FREE_GRANT:
         delivery_free(action->grant);
@@ -272,9 +288,6 @@ void worker_event(struct world *world, int index, struct engine_event event) {
     bool left = false;
     for (size_t i = 0; i < worker->actions.count && !left; i++)
         left = carry_out(world, worker, &worker->actions.items[i]);
-    if (!left)
-        return;
-    slots_die(world, index);
-    job_slots_die(world, index);
-    gone(world, index);
+    if (left)
+        die(world, index);
 }

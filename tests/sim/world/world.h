@@ -132,7 +132,7 @@ struct worker {
     struct engine_core *core; /* NULL: it is not there */
     struct engine_actions actions;
     struct engine_config config;
-    struct engine_handler handlers[SWARM_HANDLERS_MAX + SWARM_JOB_HANDLERS];
+    struct engine_handler handlers[SWARM_HANDLERS_MAX + SWARM_JOB_HANDLERS + 1];
     struct world *world;
     int index;
     uint64_t life;
@@ -143,8 +143,9 @@ struct worker {
     uint64_t timer;
     bool troubled; /* its last request failed */
     struct sim_slot *slots;
-    struct job_slot *job_slots; /* the same slots, when jobs run in them */
-    struct delivery held;       /* ring, this is its anchor */
+    struct job_slot *job_slots;       /* the same slots, when jobs run in them */
+    struct stream_slot *stream_slots; /* or perspectives */
+    struct delivery held;             /* ring, this is its anchor */
     struct duty duties[SIM_DUTY_COUNT];
     struct {
         pawl_uuid instance;
@@ -251,6 +252,8 @@ void wire_reply(struct world *world, struct wire *wire);
 void wires_of_dead(struct world *world, int index, uint64_t life);
 void wire_unref(struct world *world, struct wire *wire);
 void delivery_free(struct delivery *delivery);
+/* The worker keeps what the wire brought until its core gives it back. */
+struct delivery *delivery_hold(struct world *world, struct wire *wire);
 
 /* execute.c */
 pawl_status execute_put(struct world *world, struct wire *wire, struct arena *arena);

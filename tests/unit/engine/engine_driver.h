@@ -35,6 +35,7 @@ struct driver {
     const struct grants_settle *known_jobs;
     const struct jobs_finish *finish; /* on its way, as is renew */
     const struct jobs_renew *renew;
+    const struct perspectives_exchange *exchange;
     int schedules, frees;
     int turns[DUTY_OTHERS + 4], leaves; /* of duties */
     bool take;                          /* of the last turn */
@@ -112,6 +113,9 @@ static inline void driver_record(struct driver *d, const struct engine_action *a
         else
             d->turns[a->order.duty]++;
         d->take = a->order.take;
+        break;
+    case ACTION_EXCHANGE:
+        d->exchange = a->exchange;
         break;
     case ACTION_FREE_RESULT:
         free(a->owner);
@@ -293,7 +297,7 @@ static inline void driver_finish(struct driver *d, int slot, const enum outcome_
     size_t count = d->runs[slot].count;
     assert_true(count > 0);
     for (size_t i = 0; i < count; i++)
-        outcomes[i] = (struct engine_outcome){types[i], STR("why"), -1};
+        outcomes[i] = (struct engine_outcome){.type = types[i], .error = STR("why"), .delay_ms = -1};
     d->runs[slot].count = 0;
     driver_step(d, (struct engine_event){.type = EVENT_FINISHED,
                                          .slot = slot,
@@ -331,6 +335,42 @@ static inline void driver_beat_ok(struct driver *d, int peers, bool busy) {
     struct beat_result beat = {.now_ms = 5, .lease_until_ms = 5 + 15000};
     driver_step(d,
                 (struct engine_event){.type = EVENT_BEAT, .beat = &beat, .peers = peers, .peers_busy = busy});
+}
+
+/* From driver_init on: the worker serves perspectives, whose streams its last handler advances. */
+static inline void driver_perspectives(struct driver *d, int kinds) {
+    d->config.instance.kinds = KIND_BIT(KIND_PERSPECTIVE) | kinds;
+    d->config.advance_handler = (int)d->config.handler_count++;
+    d->config.checkpoints = true;
+}
+
+/* Answers the exchange on its way: renewals with `renewed`, the claim with `count` streams under one token.
+ */
+static inline void driver_exchanged(struct driver *d, enum store_answer renewed, size_t count) {
+    struct driver_streams {
+        struct perspectives_answer answer;
+        struct checkpoint_grant granted[DRIVER_ITEMS_MAX];
+        enum store_answer answers[DRIVER_ITEMS_MAX];
+    } *grant = calloc(1, sizeof(*grant));
+    assert_non_null(grant);
+    assert_non_null(d->exchange);
+    grant->answer =
+        (struct perspectives_answer){.renewed = {grant->answers, NULL, d->exchange->renewal_count},
+                                     .granted = grant->granted,
+                                     .count = count};
+    for (size_t i = 0; i < d->exchange->renewal_count; i++)
+        grant->answers[i] = renewed;
+    d->token++;
+    for (size_t i = 0; i < count; i++)
+        grant->granted[i] = (struct checkpoint_grant){
+            .stream = STR("s"), .perspective = STR("p@1"), .version = 3, .head = 9, .token = d->token};
+    d->exchange = NULL;
+    size_t at = 0;
+    while (d->held[at] != NULL)
+        at++;
+    d->held[at] = (struct driver_grant *)(void *)grant;
+    driver_step(d,
+                (struct engine_event){.type = EVENT_EXCHANGED, .exchanged = &grant->answer, .grant = grant});
 }
 
 #endif

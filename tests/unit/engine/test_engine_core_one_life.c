@@ -1,4 +1,5 @@
-/* What an end of a handler means is the same for messages and jobs, and the table in docs/worker.md says so.
+/* What an end of a handler means is the same for messages, jobs and streams of perspectives, and the table in
+ * docs/worker.md says so.
  */
 #include "unit/engine/engine_driver.h"
 #include "unit/engine/job_driver.h"
@@ -10,14 +11,15 @@ static const struct {
     enum outcome_type outcome;
     enum job_end end;
     int64_t delay_ms;
+    bool of_perspectives; /* it can be the end of one */
 } rows[] = {
-    {"is done", OUTCOME_DONE, JOB_END_DONE, -1},
-    {"fails", OUTCOME_RETRY, JOB_END_RETRY, -1},
-    {"fails, with `retry-after 30s`", OUTCOME_RETRY, JOB_END_RETRY, DELAY_MS},
-    {"fails for good", OUTCOME_PERMANENT, JOB_END_PERMANENT, -1},
-    {"snoozes for 30 s", OUTCOME_SNOOZE, JOB_END_SNOOZE, DELAY_MS},
-    {"is told to end by a stop", OUTCOME_CANCELLED, JOB_END_CANCELLED, -1},
-    {"was not started in time", OUTCOME_NOT_RUN, JOB_END_NOT_RUN, -1},
+    {"is done", OUTCOME_DONE, JOB_END_DONE, -1, true},
+    {"fails", OUTCOME_RETRY, JOB_END_RETRY, -1, true},
+    {"fails, with `retry-after 30s`", OUTCOME_RETRY, JOB_END_RETRY, DELAY_MS, true},
+    {"fails for good", OUTCOME_PERMANENT, JOB_END_PERMANENT, -1, false},
+    {"snoozes for 30 s", OUTCOME_SNOOZE, JOB_END_SNOOZE, DELAY_MS, false},
+    {"is told to end by a stop", OUTCOME_CANCELLED, JOB_END_CANCELLED, -1, true},
+    {"was not started in time", OUTCOME_NOT_RUN, JOB_END_NOT_RUN, -1, true},
 };
 
 static const char *failed_as(int64_t delay_ms, bool permanent) {
@@ -41,7 +43,8 @@ static const char *message_row(size_t at) {
     driver_ready(&d);
     driver_answer_empty(&d);
     driver_event(&d, EVENT_STOP); /* what did not run is not started again here */
-    struct engine_outcome outcome = {rows[at].outcome, STR("why"), rows[at].delay_ms};
+    struct engine_outcome outcome = {
+        .type = rows[at].outcome, .error = STR("why"), .delay_ms = rows[at].delay_ms};
     driver_step(&d, (struct engine_event){
                         .type = EVENT_FINISHED, .outcomes = &outcome, .count = 1, .elapsed_us = 1000});
     driver_ready(&d);
@@ -83,6 +86,32 @@ static const char *job_row(size_t at) {
     }
 }
 
+static const char *stream_row(size_t at) {
+    struct driver d;
+    driver_init(&d);
+    driver_perspectives(&d, 0);
+    driver_up(&d);
+    driver_exchanged(&d, ANSWER_APPLIED, 1);
+    driver_event(&d, EVENT_STOP);
+    struct engine_outcome outcome = {
+        .type = rows[at].outcome, .error = STR("why"), .delay_ms = rows[at].delay_ms, .version = 5};
+    driver_step(&d, (struct engine_event){
+                        .type = EVENT_FINISHED, .outcomes = &outcome, .count = 1, .elapsed_us = 1000});
+    assert_int_equal(d.exchange->report_count, 1);
+    const struct checkpoint_report report = d.exchange->reports[0];
+    assert_int_equal(report.version, 5);
+    driver_exchanged(&d, ANSWER_APPLIED, 0);
+    driver_free(&d);
+    switch (report.status) {
+    case CHECKPOINT_COMPLETED:
+        return "completed";
+    case CHECKPOINT_FAILED:
+        return failed_as(report.delay_ms, false);
+    default:
+        return released_as(report.delay_ms);
+    }
+}
+
 static void test_the_table_of_the_manual(void **state) {
     (void)state;
     static char doc[DOC_BYTES];
@@ -94,6 +123,8 @@ static void test_the_table_of_the_manual(void **state) {
         char line[LINE_BYTES];
         const char *message = message_row(i), *job = job_row(i);
         assert_string_equal(message, job);
+        if (rows[i].of_perspectives)
+            assert_string_equal(message, stream_row(i));
         snprintf(line, sizeof(line), "\n| %s | %s |\n", rows[i].what, message);
         if (strstr(doc, line) == NULL)
             fail_msg("docs/worker.md does not have the row%s", line);

@@ -1,4 +1,6 @@
-/* Tests of the engine's core: messages and jobs in the same slots, and what is claimed for them. */
+/* Tests of the engine's core: messages, jobs and perspectives in the same slots, and what is claimed for
+ * them.
+ */
 #include "unit/engine/engine_driver.h"
 
 enum { JOBS_MAX = 64 };
@@ -31,6 +33,19 @@ static void begin_batch(struct share *s, int slots, int messages, int jobs, int 
     driver_up(&s->d);
 }
 
+/* Perspectives as well, with the weight of the jobs. */
+static void begin_all(struct share *s, int slots, int messages, int jobs) {
+    memset(s, 0, sizeof(*s));
+    driver_init(&s->d);
+    driver_perspectives(&s->d, KIND_BIT(KIND_OUTBOX) | KIND_BIT_JOBS);
+    s->d.config.slots = slots;
+    s->d.config.weights[CHANNEL_MESSAGES] = messages;
+    s->d.config.weights[CHANNEL_JOBS] = s->d.config.weights[CHANNEL_PERSPECTIVES] = jobs;
+    s->d.config.job_lease_ms = 60000;
+    s->d.config.match_job = match_job;
+    driver_up(&s->d);
+}
+
 static void begin(struct share *s, int slots, int messages, int jobs) {
     begin_batch(s, slots, messages, jobs, 0);
 }
@@ -50,6 +65,8 @@ static void answer_calls(struct share *s, bool has_messages, bool has_jobs) {
             driver_item(d, grant, NULL, "a");
         driver_answer(d, grant);
     }
+    if (d->exchange != NULL)
+        driver_exchanged(d, ANSWER_APPLIED, has_jobs ? (size_t)d->exchange->claim_max : 0);
     if (d->finish == NULL)
         return;
     size_t count = has_jobs ? (size_t)d->finish->claim.max : 0;
@@ -78,7 +95,8 @@ static int busy(const struct share *s, bool jobs) {
 static void end_oldest(struct share *s, int slot, int64_t each_ms) {
     struct driver *d = &s->d;
     bool jobs = d->runs[slot].jobs != NULL;
-    s->started[jobs ? CHANNEL_JOBS : CHANNEL_MESSAGES]++;
+    bool streams = d->runs[slot].checkpoints != NULL;
+    s->started[jobs ? CHANNEL_JOBS : streams ? CHANNEL_PERSPECTIVES : CHANNEL_MESSAGES]++;
     d->now_ms += each_ms;
     if (!jobs) {
         driver_done(d, slot);
@@ -121,6 +139,22 @@ static void test_both_have_work(void **state) {
         run_many(&s, rows[i].slots, 400);
         assert_true(s.started[CHANNEL_JOBS] >= rows[i].least_jobs);
         assert_true(s.started[CHANNEL_MESSAGES] >= rows[i].least_messages);
+        end(&s);
+    }
+}
+
+static void test_all_three_have_work(void **state) {
+    (void)state;
+    static const struct {
+        int slots, messages, others, least_messages, least_others; /* of 600 that end */
+    } rows[] = {{3, 1, 1, 180, 180}, {6, 1, 1, 180, 180}, {1, 1, 1, 150, 150}, {5, 3, 1, 300, 90}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct share s;
+        begin_all(&s, rows[i].slots, rows[i].messages, rows[i].others);
+        run_many(&s, rows[i].slots, 600);
+        assert_true(s.started[CHANNEL_MESSAGES] >= rows[i].least_messages);
+        assert_true(s.started[CHANNEL_JOBS] >= rows[i].least_others);
+        assert_true(s.started[CHANNEL_PERSPECTIVES] >= rows[i].least_others);
         end(&s);
     }
 }
@@ -191,6 +225,7 @@ static void test_silence_fences_jobs_too(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_both_have_work),
+        cmocka_unit_test(test_all_three_have_work),
         cmocka_unit_test(test_one_has_work),
         cmocka_unit_test(test_a_job_gets_the_next_slot),
         cmocka_unit_test(test_no_slot_waits_for_jobs_that_are_not_asked_for),

@@ -533,7 +533,7 @@ static void test_claims_follow_the_speed_of_the_handlers(void **state) {
     d.config.batch = 500;
     up_with(&d, "-:a");
     poll_empty(&d);
-    struct engine_outcome done = {OUTCOME_DONE, {NULL, 0}, -1};
+    struct engine_outcome done = {.type = OUTCOME_DONE, .delay_ms = -1};
     /* One message takes ten seconds: what can start now is enough. */
     driver_step(
         &d, (struct engine_event){
