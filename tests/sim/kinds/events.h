@@ -9,7 +9,7 @@ struct world;
 struct wire;
 struct wire_call;
 
-enum { SIM_APPEND_MAX = 3, SIM_RECEPTORS = 2 };
+enum { SIM_APPEND_MAX = 3, SIM_RECEPTORS = 2, SIM_PARTS_MAX = 3 /* handlers of one message */ };
 
 /* The perspectives: two versions of one whose model is in the store, and one whose handler is outside. */
 enum { SIM_OLD, SIM_NEW, SIM_OUTSIDE };
@@ -22,7 +22,7 @@ struct sim_events {
     int *order; /* the receptor's message of each event by position, -1 = none; grows */
     size_t order_count, order_capacity;
     int64_t fed[SIM_RECEPTORS]; /* positions */
-    bool *noted;                /* by message: its receptor's completion was written down */
+    unsigned *noted;            /* by message: bits of its handlers whose completion was written down */
     size_t noted_capacity;
 };
 
@@ -46,9 +46,9 @@ void sim_receptors_begin(struct world *world);
 void sim_receptors_turn(struct world *world, int index); /* of the duty that feeds them */
 void sim_receptors_appended(struct world *world, int message, size_t events);
 bool sim_receptors_drained(const struct world *world);
-/* The handler of an event: asks whether it was done before, and writes down that it is done. */
+/* The handlers of an event or an inbox message: ask which were done before, and write down that one is. */
 void sim_receptor_recall(struct world *world, int index, int slot, uint64_t number, int message);
-void sim_receptor_note(struct world *world, int index, int slot, uint64_t number, int message);
+void sim_receptor_note(struct world *world, int index, int slot, uint64_t number, int message, int part);
 
 /* A turn of a perspective whose model is in the store; calls back with stream_slot_advanced. */
 void sim_events_turn(struct world *world, int index, int slot, uint64_t number, const char *perspective);

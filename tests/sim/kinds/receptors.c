@@ -100,12 +100,12 @@ bool sim_receptors_drained(const struct world *world) {
 /* ---- What was done */
 
 struct note_data {
-    int slot, message, tries;
+    int slot, message, part, tries;
     uint64_t number;
     struct receptor_report report;
 };
 
-static bool *noted(struct world *world, int message) {
+static unsigned *noted(struct world *world, int message) {
     struct sim_events *all = &world->kinds.events;
     size_t before = all->noted_capacity;
     all->noted = sim_grow(all->noted, &all->noted_capacity, (size_t)message + 1, sizeof(*all->noted));
@@ -114,42 +114,61 @@ static bool *noted(struct world *world, int message) {
     return &all->noted[message];
 }
 
-static struct wire *note_wire(struct world *world, int index, const struct wire_call *call, int message) {
+static pawl_str part_name(const struct sim_message *message, int part) {
+    static const pawl_str parts[SIM_PARTS_MAX] = {{"part-0", 6}, {"part-1", 6}, {"part-2", 6}};
+    if (message->role == ROLE_SEVERAL)
+        return parts[part];
+    return message->handler > 0 ? STR("event:r1") : STR("event:r0");
+}
+
+static struct wire *note_wire(struct world *world, int index, const struct wire_call *call, int number,
+                              int part) {
+    const struct sim_message *message = &world->messages[number];
     struct wire *wire = wire_call_new(world, index, call, sizeof(struct note_data));
     struct note_data *data = wire->data;
-    data->message = message;
-    data->report = (struct receptor_report){
-        .event_id = world->messages[message - 1].id,
-        .receptor = world->messages[message].handler > 0 ? STR("event:r1") : STR("event:r0"),
-        .status = WORK_COMPLETED};
+    data->message = number;
+    data->part = part;
+    data->report =
+        (struct receptor_report){.event_id = message->role == ROLE_SEVERAL ? message->id : (message - 1)->id,
+                                 .receptor = part_name(message, part),
+                                 .status = WORK_COMPLETED};
     return wire;
 }
 
 static pawl_status execute_recall(struct world *world, struct wire *wire, struct delivery *delivery) {
     const struct note_data *data = wire->data;
+    const struct sim_message *message = &world->messages[data->message];
     struct receptor_row *rows = NULL;
     size_t count = 0;
-    bool *done = arena_alloc(delivery->arena, sizeof(*done));
+    unsigned *done = arena_alloc(delivery->arena, sizeof(*done));
     if (done == NULL)
         abort();
-    *done = false;
+    *done = 0;
     delivery->answer = done;
     pawl_status status = world->store->ops->view.receptors(world->store, data->report.event_id,
                                                            delivery->arena, &rows, &count, &wire->error);
-    for (size_t i = 0; status == PAWL_OK && i < count; i++)
-        *done = *done || (str_equal(rows[i].receptor, data->report.receptor) &&
-                          (rows[i].status & WORK_COMPLETED) != 0);
-    if (status == PAWL_OK && *done != *noted(world, data->message))
+    if (status != PAWL_OK)
+        return status;
+    for (size_t i = 0; i < count; i++) {
+        for (int part = 0; part < message->parts; part++) {
+            if (str_equal(rows[i].receptor, part_name(message, part)) &&
+                (rows[i].status & WORK_COMPLETED) != 0)
+                *done |= 1u << part;
+        }
+    }
+    if (*done != *noted(world, data->message))
         history_violated(&world->history, "receptor_once",
-                         "message %d was %s, and the store says the contrary", data->message,
-                         *done ? "never done by its receptor" : "done by its receptor");
-    return status;
+                         "of the handlers of message %d, %x are done, and the store says %x", data->message,
+                         *noted(world, data->message), *done);
+    mutant_after_call(world, wire, delivery);
+    return PAWL_OK;
 }
 
 static void reply_recall(struct world *world, struct wire *wire) {
     const struct note_data *data = wire->data;
-    bool done = wire->status == PAWL_OK && *(const bool *)wire->delivery->answer;
-    slot_recalled(world, wire->worker, data->slot, data->number, wire->status == PAWL_OK, done);
+    bool answered = wire->status == PAWL_OK;
+    slot_recalled(world, wire->worker, data->slot, data->number, answered,
+                  answered ? *(const unsigned *)wire->delivery->answer : 0);
 }
 
 static pawl_status execute_note(struct world *world, struct wire *wire, struct delivery *delivery) {
@@ -164,11 +183,11 @@ static pawl_status execute_note(struct world *world, struct wire *wire, struct d
     if (status != PAWL_OK)
         return status;
     mutant_after_call(world, wire, delivery);
-    bool before = *noted(world, data->message);
+    bool before = (*noted(world, data->message) >> data->part & 1) != 0;
     if ((out->answers[0] == ANSWER_DUPLICATE) != before)
         history_violated(&world->history, "receptor_once", "a note of message %d was answered %d",
                          data->message, (int)out->answers[0]);
-    *noted(world, data->message) = true;
+    *noted(world, data->message) |= 1u << data->part;
     return PAWL_OK;
 }
 
@@ -179,24 +198,23 @@ static void reply_note(struct world *world, struct wire *wire) {
         wire_call_send(world, wire, NOTE_WAIT_MS << data->tries);
         return;
     }
-    slot_called(world, wire->worker, data->slot, data->number, OUTCOME_DONE);
+    slot_noted(world, wire->worker, data->slot, data->number, data->part);
 }
 
 const struct wire_call recall_call = {"recall", execute_recall, reply_recall};
 const struct wire_call note_call = {"note", execute_note, reply_note};
 
-void sim_receptor_recall(struct world *world, int index, int slot, uint64_t number, int message) {
-    struct wire *wire = note_wire(world, index, &recall_call, message);
+static void send(struct world *world, struct wire *wire, int slot, uint64_t number) {
     struct note_data *data = wire->data;
     data->slot = slot;
     data->number = number;
     wire_call_send(world, wire, 0);
 }
 
-void sim_receptor_note(struct world *world, int index, int slot, uint64_t number, int message) {
-    struct wire *wire = note_wire(world, index, &note_call, message);
-    struct note_data *data = wire->data;
-    data->slot = slot;
-    data->number = number;
-    wire_call_send(world, wire, 0);
+void sim_receptor_recall(struct world *world, int index, int slot, uint64_t number, int message) {
+    send(world, note_wire(world, index, &recall_call, message, 0), slot, number);
+}
+
+void sim_receptor_note(struct world *world, int index, int slot, uint64_t number, int message, int part) {
+    send(world, note_wire(world, index, &note_call, message, part), slot, number);
 }

@@ -81,6 +81,7 @@ void mutant_enqueue_lost(struct world *world, struct wire *wire, struct delivery
 void mutant_cancel_forgotten(struct world *world, int64_t id);
 void mutant_job_redrive_lost(struct world *world, int64_t id);
 void mutant_append_key_forgotten(struct world *world, struct events_append *in);
+void mutant_notes_shared(struct world *world, struct wire *wire, struct delivery *delivery);
 void mutant_duty_kept(struct world *world, struct wire *wire, struct delivery *delivery);
 void mutant_duty_unchecked(struct world *world, struct messages_receive *in);
 void mutant_rebuild_forgets(struct world *world, const char *perspective);

@@ -283,6 +283,11 @@ const struct mutant kind_mutants[] = {
      .sql = "UPDATE pawl_event_receptor SET position = position + 1 WHERE position > 0"
             " AND position < (SELECT count(*) FROM pawl_event)",
      .sql_after = &feed_call},
+    {.name = "notes-shared",
+     .what = "what one handler of a message has done counts for all of them",
+     .traits = HAS_MESSAGES | HAS_ONE_KIND,
+     .faults = FAULT_BIT(FAULT_FAIL),
+     .after_call = mutant_notes_shared},
     {.name = "note-forgotten",
      .what = "what a receptor has done is not remembered",
      .traits = HAS_RECEPTORS | HAS_ONE_KIND,

@@ -59,7 +59,8 @@ static void add_receptor(struct world *world, int event) {
                                   .stream = -1,
                                   .handler = world->messages[event].handler,
                                   .nature = outside_nature(world),
-                                  .role = ROLE_RECEPTOR};
+                                  .role = ROLE_RECEPTOR,
+                                  .parts = 1};
     int number = add_message(world, &message, -1);
     struct arena *arena = arena_create(0);
     struct stored_event stored = {.stream = STR("s"),
@@ -84,6 +85,10 @@ static void message_new(struct world *world, int kind_index, int stream) {
                                   .stream = stream,
                                   .handler = (int)rng_range(&world->rng, 0, swarm->handler_count - 1),
                                   .nature = wake ? NATURE_NORMAL : outside_nature(world)};
+    if (kind == KIND_INBOX && rng_chance(&world->rng, 3000)) {
+        message.role = ROLE_SEVERAL;
+        message.parts = (int)rng_range(&world->rng, 2, SIM_PARTS_MAX);
+    }
     if (wake && stream < 0)
         message.stream = stream = 0;
     if (wake)

@@ -112,6 +112,18 @@ static uint64_t call_begins(struct world *world, struct sim_slot *slot) {
     return slot->number;
 }
 
+static bool has_notes(const struct sim_message *message) {
+    return message->role == ROLE_RECEPTOR || message->role == ROLE_SEVERAL;
+}
+
+/* The first of the message's handlers that has something to do; as many as it has: none. */
+static int next_part(const struct sim_slot *slot, const struct sim_message *message) {
+    int part = 0;
+    while (part < message->parts && (slot->done >> part & 1) != 0)
+        part++;
+    return part;
+}
+
 /* False: the handler goes on, because it has to write down what it did. */
 static bool item_ends(struct world *world, int index, int number) {
     struct sim_slot *slot = slot_of(world, index, number);
@@ -119,9 +131,11 @@ static bool item_ends(struct world *world, int index, int number) {
     enum outcome_type type = slot->interrupted
                                  ? slot->reason == STOP_TIMEOUT ? OUTCOME_RETRY : OUTCOME_CANCELLED
                                  : slot_verdict(world, message->nature, &message->fails_left);
-    if (message->role == ROLE_RECEPTOR && type == OUTCOME_DONE) {
+    if (has_notes(message) && type == OUTCOME_DONE) {
+        int part = next_part(slot, message);
         history_effect(&world->history, slot->run);
-        sim_receptor_note(world, index, number, call_begins(world, slot), slot->messages[slot->at]);
+        message->effects |= 1u << part;
+        sim_receptor_note(world, index, number, call_begins(world, slot), slot->messages[slot->at], part);
         return false;
     }
     item_over(world, index, slot, type);
@@ -217,16 +231,38 @@ void slot_called(struct world *world, int index, int at, uint64_t number, enum o
     slot_next(world, index, at);
 }
 
-void slot_recalled(struct world *world, int index, int at, uint64_t number, bool answered, bool done) {
+/* The next handler of the message, or its end. */
+static void part_next(struct world *world, int index, int at, uint64_t number) {
     struct sim_slot *slot = slot_of(world, index, at);
-    if (!waits_for(world, index, at, number))
-        return;
-    if (!answered || done) {
-        slot_called(world, index, at, number, done ? OUTCOME_DONE : OUTCOME_SNOOZE);
+    struct sim_message *message = &world->messages[slot->messages[slot->at]];
+    if (next_part(slot, message) < message->parts) {
+        slot->calling = false;
+        slot_wait(world, index, slot, slot_duration_ms(world, &message->nature));
         return;
     }
-    slot->calling = false;
-    slot_wait(world, index, slot, slot_duration_ms(world, &world->messages[slot->messages[slot->at]].nature));
+    if (message->effects != (1u << message->parts) - 1)
+        history_violated(&world->history, "handlers_all",
+                         "message %d is done, of its %d handlers only %x are", slot->messages[slot->at],
+                         message->parts, message->effects);
+    slot_called(world, index, at, number, OUTCOME_DONE);
+}
+
+void slot_recalled(struct world *world, int index, int at, uint64_t number, bool answered, unsigned done) {
+    if (!waits_for(world, index, at, number))
+        return;
+    if (!answered) {
+        slot_called(world, index, at, number, OUTCOME_SNOOZE);
+        return;
+    }
+    slot_of(world, index, at)->done = done;
+    part_next(world, index, at, number);
+}
+
+void slot_noted(struct world *world, int index, int at, uint64_t number, int part) {
+    if (!waits_for(world, index, at, number))
+        return;
+    slot_of(world, index, at)->done |= 1u << part;
+    part_next(world, index, at, number);
 }
 
 void slots_die(struct world *world, int index) {

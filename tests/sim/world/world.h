@@ -27,8 +27,9 @@ enum nature {
 
 enum role {
     ROLE_PLAIN,
-    ROLE_WAKE,    /* it says that a stream has new events */
-    ROLE_RECEPTOR /* it carries the event of the message before it to a receptor */
+    ROLE_WAKE,     /* it says that a stream has new events */
+    ROLE_RECEPTOR, /* it carries the event of the message before it to a receptor */
+    ROLE_SEVERAL   /* it has several handlers; each is done once, and noted */
 };
 
 /* What the world knows of a message; the checker has a record of its own under the same number. */
@@ -40,7 +41,9 @@ struct sim_message {
     enum nature nature;
     int fails_left;
     enum role role;
-    int event_count; /* of the append that it comes from */
+    int parts;        /* handlers */
+    unsigned effects; /* bits of those that did their work */
+    int event_count;  /* of the append that it comes from */
     int values[SIM_APPEND_MAX];
     pawl_uuid event_ids[SIM_APPEND_MAX]; /* of all but the last, which has the message's */
 };
@@ -125,7 +128,8 @@ struct sim_slot {
     enum stop_reason reason;
     int run, failed_group;
     bool interrupted;
-    bool calling; /* the handler waits for the store */
+    bool calling;  /* the handler waits for the store */
+    unsigned done; /* bits of the message's handlers that were noted before, or ran */
 };
 
 struct worker {
@@ -234,9 +238,11 @@ void slots_die(struct world *world, int index);
 /* What a handler says at its end when nobody interrupted it, and how long it takes. */
 enum outcome_type slot_verdict(struct world *world, enum nature nature, int *fails_left);
 int64_t slot_duration_ms(struct world *world, enum nature *nature);
-/* The store has answered the handler in the slot; recalled: whether its receptor was done before. */
+/* The store has answered the handler in the slot; recalled: bits of the handlers that were done before;
+ * noted: what one of them did is written down, or cannot be. */
 void slot_called(struct world *world, int index, int slot, uint64_t number, enum outcome_type outcome);
-void slot_recalled(struct world *world, int index, int slot, uint64_t number, bool answered, bool done);
+void slot_recalled(struct world *world, int index, int slot, uint64_t number, bool answered, unsigned done);
+void slot_noted(struct world *world, int index, int slot, uint64_t number, int part);
 
 /* wire.c */
 void wire_send(struct world *world, int index, enum wire_type type, const struct engine_action *action);
