@@ -16,6 +16,28 @@ void history_jobs_free(struct history_jobs *j) {
     *j = (struct history_jobs){0};
 }
 
+void history_jobs_go_back(struct history_jobs *j, struct history_jobs *copy) {
+    struct history_job_run *runs = j->runs;
+    size_t count = j->run_count, capacity = j->run_capacity;
+    for (size_t i = 0; i < count; i++)
+        runs[i].reported = i < copy->run_count && copy->runs[i].reported;
+    free(copy->runs);
+    free(j->jobs);
+    *j = *copy;
+    *copy = (struct history_jobs){0};
+    j->runs = runs;
+    j->run_count = count;
+    j->run_capacity = capacity;
+    for (size_t i = 0; i < j->count; i++)
+        j->jobs[i].runs = -1;
+    for (size_t i = 0; i < count; i++) {
+        if ((size_t)runs[i].id >= j->count)
+            continue; /* of a job that is no longer there */
+        runs[i].next = j->jobs[runs[i].id].runs;
+        j->jobs[runs[i].id].runs = (int)i;
+    }
+}
+
 struct history_job *history_job(struct history_jobs *j, int64_t id) {
     size_t before = j->capacity;
     j->jobs = sim_grow(j->jobs, &j->capacity, (size_t)id + 1, sizeof(*j->jobs));

@@ -57,6 +57,9 @@ struct history_jobs {
 
 void history_jobs_init(struct history_jobs *j, struct history *h);
 void history_jobs_free(struct history_jobs *j);
+/* The store is again what it was when the copy was made: what handlers did stays done, what was reported
+ * since is not. Takes over what the copy has. */
+void history_jobs_go_back(struct history_jobs *j, struct history_jobs *copy);
 /* The record of a job, made when it is new. Valid until the next call. */
 struct history_job *history_job(struct history_jobs *j, int64_t id);
 

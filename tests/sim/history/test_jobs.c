@@ -2,6 +2,8 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -187,6 +189,26 @@ static void test_nothing_starves(void **state) {
     expect(&s, "key_starves");
 }
 
+static void test_what_was_done_stays_done_when_the_store_goes_back(void **state) {
+    (void)state;
+    struct story s;
+    begin(&s);
+    grant(&s, 1, 10, s.one, 1, NOW);
+    struct history_jobs copy = s.j;
+    copy.jobs = malloc(s.j.capacity * sizeof(*copy.jobs));
+    assert_non_null(copy.jobs);
+    memcpy(copy.jobs, s.j.jobs, s.j.capacity * sizeof(*copy.jobs));
+    copy.runs = NULL;
+    copy.run_count = copy.run_capacity = 0;
+    run(&s, 1, 10);
+    report(&s, 1, 10, JOB_COMPLETE, ANSWER_APPLIED);
+    history_jobs_go_back(&s.j, &copy);
+    report(&s, 1, 10, JOB_COMPLETE, ANSWER_APPLIED); /* the same, delivered again */
+    assert_false(s.h.violated);
+    report(&s, 1, 10, JOB_COMPLETE, ANSWER_APPLIED);
+    expect(&s, "job_completed_twice");
+}
+
 static void test_keys_share_by_weight(void **state) {
     (void)state;
     struct history h = {0};
@@ -228,6 +250,7 @@ int main(void) {
         cmocka_unit_test(test_nothing_begins_after_its_end),
         cmocka_unit_test(test_nothing_gets_lost),
         cmocka_unit_test(test_nothing_starves),
+        cmocka_unit_test(test_what_was_done_stays_done_when_the_store_goes_back),
         cmocka_unit_test(test_keys_share_by_weight),
         cmocka_unit_test(test_kinds_share_by_weight),
     };

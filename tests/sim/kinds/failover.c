@@ -36,17 +36,13 @@ static void keep(struct world *world) {
 
 static void go_back(struct world *world) {
     struct sim_failover *kept = &world->kinds.failover;
-    struct history_jobs *jobs = &world->kinds.jobs;
     int64_t epoch = 0;
     pawl_error error;
     ground_go_back(world->ground);
     world_must(world, world->store->ops->core.epoch_raise(world->store, &epoch, &error), &error, "epoch");
     world_fault(world, FAULT_FAILOVER);
     world_note(world, "failover", epoch, 0, 0);
-    history_jobs_free(jobs);
-    *jobs = kept->jobs;
-    kept->jobs.jobs = NULL;
-    kept->jobs.runs = NULL;
+    history_jobs_go_back(&world->kinds.jobs, &kept->jobs);
     memcpy(world->kinds.schedules, kept->schedules, sizeof(kept->schedules));
     kept->kept = false;
     for (size_t i = 0; i < world->history.instance_count; i++) {
