@@ -61,7 +61,7 @@ struct side_ops {
     void (*close)(struct side *side); /* takes NULL */
 
     /* Puts all of them in one transaction. */
-    pawl_status (*put)(struct side *side, const struct message_new *messages, size_t count, pawl_error *err);
+    pawl_status (*put)(struct side *side, const pawl_outgoing *messages, size_t count, pawl_error *err);
 
     /* Makes the side a consumer; lanes are shared out by settle. NULL: nothing to do. */
     pawl_status (*join)(struct side *side, pawl_error *err);

@@ -20,7 +20,7 @@ struct feed *feed_create(const struct bench_options *options, int index, int cou
 
 pawl_status feed_next(struct feed *feed, size_t count, pawl_error *err) {
     for (size_t i = 0; i < count; i++) {
-        struct message_new *message = &feed->messages[i];
+        pawl_outgoing *message = &feed->messages[i];
         char *stream = feed->stream_text[i];
         char *payload = feed->payload_text[i];
         int64_t turn = feed->made++ / feed->group * feed->step + feed->index;
@@ -29,7 +29,7 @@ pawl_status feed_next(struct feed *feed, size_t count, pawl_error *err) {
         int payload_len = snprintf(
             payload, sizeof(feed->payload_text[i]),
             "{\"n\":%" PRId64 ",\"sku\":\"A-1009\",\"quantity\":3,\"note\":\"as agreed\"}", feed->next);
-        *message = (struct message_new){
+        *message = (pawl_outgoing){
             .stream = {stream, (size_t)stream_len},
             .topic = STR("orders"),
             .type = STR("order.placed"),

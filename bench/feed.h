@@ -10,7 +10,7 @@ struct feed {
     int64_t index, made; /* made: by this feed so far */
     int64_t group;       /* so many messages in a row share a stream; 1 unless somebody sets it */
     int64_t streams;
-    struct message_new messages[BENCH_BATCH_MAX];
+    pawl_outgoing messages[BENCH_BATCH_MAX];
     char stream_text[BENCH_BATCH_MAX][24];
     char payload_text[BENCH_BATCH_MAX][96];
 };

@@ -62,7 +62,7 @@ static pawl_status pg_append_open(const struct bench_options *options, int index
 }
 
 /* For a single event the parameters are the elements themselves: the bytes behind the array's header. */
-static pawl_status pg_append_put(struct side *side, const struct message_new *messages, size_t count,
+static pawl_status pg_append_put(struct side *side, const pawl_outgoing *messages, size_t count,
                                  pawl_error *err) {
     static const enum pg_oid types[COLUMNS] = {PG_OID_UUID, PG_OID_TEXT, PG_OID_TEXT};
     static const int binary[PARAMS] = {1, 1, 1, 1, 1};
@@ -177,7 +177,7 @@ static pawl_status file_append_step(struct file_append_side *self, enum append_s
     return code == SQLITE_DONE ? PAWL_OK : file_append_fault(self, err);
 }
 
-static pawl_status file_append_put(struct side *side, const struct message_new *messages, size_t count,
+static pawl_status file_append_put(struct side *side, const pawl_outgoing *messages, size_t count,
                                    pawl_error *err) {
     struct file_append_side *self = (struct file_append_side *)side;
     sqlite3_stmt *insert = self->statements[APPEND_INSERT];

@@ -99,7 +99,7 @@ static pawl_status sync_now(struct floor_side *self, pawl_error *err) {
     return PAWL_OK;
 }
 
-static void fill_arrays(struct floor_side *self, const struct message_new *messages, size_t count) {
+static void fill_arrays(struct floor_side *self, const pawl_outgoing *messages, size_t count) {
     static const enum pg_oid types[COLUMNS_PUT] = {PG_OID_INT4, PG_OID_INT4, PG_OID_UUID, PG_OID_TEXT,
                                                    PG_OID_TEXT, PG_OID_TEXT, PG_OID_TEXT};
     for (int i = 0; i < COLUMNS_PUT; i++)
@@ -117,7 +117,7 @@ static void fill_arrays(struct floor_side *self, const struct message_new *messa
 }
 
 /* For a single row the parameters are the elements themselves: the bytes behind the array's header. */
-static pawl_status floor_put(struct side *side, const struct message_new *messages, size_t count,
+static pawl_status floor_put(struct side *side, const pawl_outgoing *messages, size_t count,
                              pawl_error *err) {
     enum { ARRAY_HEADER_BYTES = 24 };
     struct floor_side *self = (struct floor_side *)side;

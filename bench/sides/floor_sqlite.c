@@ -103,7 +103,7 @@ static void bind_text(sqlite3_stmt *statement, int column, pawl_str text) {
         sqlite3_bind_text(statement, column, text.ptr, (int)text.len, SQLITE_STATIC);
 }
 
-static pawl_status floor_put(struct side *side, const struct message_new *messages, size_t count,
+static pawl_status floor_put(struct side *side, const pawl_outgoing *messages, size_t count,
                              pawl_error *err) {
     struct floor_side *self = (struct floor_side *)side;
     sqlite3_stmt *put = self->statements[FLOOR_PUT];

@@ -78,8 +78,7 @@ static pawl_status own_open(const struct bench_options *options, int index, int 
     return status;
 }
 
-static pawl_status own_put(struct side *side, const struct message_new *messages, size_t count,
-                           pawl_error *err) {
+static pawl_status own_put(struct side *side, const pawl_outgoing *messages, size_t count, pawl_error *err) {
     struct own_side *self = (struct own_side *)side;
     struct messages_put in = {.kind = KIND_OUTBOX, .messages = messages, .count = count};
     struct put_result out = {0};
@@ -96,16 +95,16 @@ static pawl_status own_put(struct side *side, const struct message_new *messages
 }
 
 /* All of them go to the stream of the first: one append. */
-static pawl_status own_append(struct side *side, const struct message_new *messages, size_t count,
+static pawl_status own_append(struct side *side, const pawl_outgoing *messages, size_t count,
                               pawl_error *err) {
     struct own_side *self = (struct own_side *)side;
     struct append_result out = {0};
     arena_reset(self->arena);
-    struct event_new *events = arena_array(self->arena, count, sizeof(*events));
+    pawl_event *events = arena_array(self->arena, count, sizeof(*events));
     if (events == NULL)
         return error_set(err, PAWL_NO_MEMORY, "append", "out of memory");
     for (size_t i = 0; i < count; i++)
-        events[i] = (struct event_new){.type = messages[i].type, .payload = messages[i].payload};
+        events[i] = (pawl_event){.type = messages[i].type, .payload = messages[i].payload};
     struct events_append in = {
         .stream = messages[0].stream, .expected = EXPECT_ANY, .events = events, .count = count};
     pawl_status status = self->store->ops->events.events_append(self->store, &in, self->arena, &out, err);

@@ -78,8 +78,7 @@ static pawl_status call(struct pgq_side *self, struct pgq_call in, PGresult **re
 }
 
 /* Every put is followed by a tick, so that a consumer's batch is a producer's batch, as with the others. */
-static pawl_status pgq_put(struct side *side, const struct message_new *messages, size_t count,
-                           pawl_error *err) {
+static pawl_status pgq_put(struct side *side, const pawl_outgoing *messages, size_t count, pawl_error *err) {
     struct pgq_side *self = (struct pgq_side *)side;
     const char *values[COLUMNS_PUT];
     int lengths[COLUMNS_PUT];

@@ -10,7 +10,7 @@
 #include "view/event.h"
 
 /* The stream as it was: at an event, or at a time. */
-static pawl_status read_as_of(const struct request *request, struct events_query *query, pawl_error *err) {
+static pawl_status read_as_of(const struct request *request, pawl_read *query, pawl_error *err) {
     pawl_str text = request_text(request, "as_of");
     query->as_of_ms = request_number(request, "as_of_ms", 0);
     if (str_absent(text) || uuid_parse(text, &query->as_of_event) ||
@@ -36,21 +36,20 @@ pawl_status events_stamp(struct request *request, pawl_error *err) {
 }
 
 /* The next page begins after the last row, or before it when reading backward. */
-static const char *next_of(struct request *request, const struct events_query *query,
-                           const struct event_list *found) {
+static const char *next_of(struct request *request, const pawl_read *query, const struct event_list *found) {
     if (found->count == 0 || found->count != (size_t)query->limit)
         return NULL;
-    const struct stored_event *last = &found->events[found->count - 1];
+    const pawl_stored_event *last = &found->events[found->count - 1];
     int64_t at = str_absent(query->stream) ? last->position : last->version;
     int64_t from = query->backward ? at - 1 : at + 1;
     return from > 0 ? arena_printf(request->arena, "%" PRId64, from) : NULL;
 }
 
 static pawl_status read_events(struct request *request, pawl_str stream, pawl_error *err) {
-    struct events_query query = {.stream = stream,
-                                 .from = request_number(request, "from", 0),
-                                 .backward = request_bool(request, "backward"),
-                                 .limit = request_limit(request)};
+    pawl_read query = {.stream = stream,
+                       .from = request_number(request, "from", 0),
+                       .backward = request_bool(request, "backward"),
+                       .limit = request_limit(request)};
     struct event_list found = {.count = 0};
     if (!str_absent(request_after(request)))
         query.from = request_after_number(request);

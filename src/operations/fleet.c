@@ -89,7 +89,7 @@ static pawl_status read_paused(struct request *request, pawl_str stream, bool *p
 pawl_status op_stream_place(struct request *request, pawl_error *err) {
     struct settings settings;
     pawl_str stream = request_either(request, "name", "stream");
-    struct events_query query = {.stream = stream, .backward = true, .limit = 1};
+    pawl_read query = {.stream = stream, .backward = true, .limit = 1};
     struct event_list head = {.head = 0};
     bool paused = false;
     if (stream.len == 0)

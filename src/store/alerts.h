@@ -67,7 +67,7 @@ struct alert_news {
     size_t change_count;
     const struct alert_delivery *deliveries;
     size_t delivery_count;
-    const struct message_new *messages; /* of the outbox */
+    const pawl_outgoing *messages; /* of the outbox */
     size_t message_count;
 };
 

@@ -18,9 +18,9 @@ static bool is_transient(pawl_status status) {
 }
 
 /* One try between savepoints. *failed: it was undone, and *fault says why. */
-static pawl_status try_events(const struct apply_job *job, const struct stored_event *events, size_t count,
+static pawl_status try_events(const struct apply_job *job, const pawl_stored_event *events, size_t count,
                               bool *failed, pawl_error *fault) {
-    struct perspective_call call = job->call;
+    pawl_perspective_call call = job->call;
     call.events = events;
     call.count = count;
     *failed = false;
@@ -38,19 +38,19 @@ static pawl_status try_events(const struct apply_job *job, const struct stored_e
     return job->marks.undo(job->marks.store, &ignored);
 }
 
-static pawl_status note_error(struct apply_cut *cut, const struct stored_event *event, struct arena *arena,
+static pawl_status note_error(struct apply_cut *cut, const pawl_stored_event *event, struct arena *arena,
                               const pawl_error *fault, pawl_error *err) {
     cut->failed_version = event->version;
     return str_dup(arena, utf8_cut(str_from(fault->text), PAWL_ERROR_BYTES_MAX), &cut->error, err);
 }
 
-static pawl_status run_one_by_one(const struct apply_job *job, const struct stored_event *events,
+static pawl_status run_one_by_one(const struct apply_job *job, const pawl_stored_event *events,
                                   struct apply_cut *cut, struct arena *arena, pawl_error *err) {
     pawl_error fault;
     bool failed = false;
     cut->version = cut->from_version;
     for (size_t i = 0; i < cut->count; i++) {
-        const struct stored_event *event = &events[cut->first + i];
+        const pawl_stored_event *event = &events[cut->first + i];
         pawl_status status = try_events(job, event, 1, &failed, &fault);
         if (status != PAWL_OK) {
             *err = fault;
@@ -65,7 +65,7 @@ static pawl_status run_one_by_one(const struct apply_job *job, const struct stor
     return PAWL_OK;
 }
 
-static pawl_status run_cut(const struct apply_job *job, const struct stored_event *events,
+static pawl_status run_cut(const struct apply_job *job, const pawl_stored_event *events,
                            struct apply_cut *cut, struct arena *arena, pawl_error *err) {
     pawl_error fault;
     bool failed = false;
@@ -88,7 +88,7 @@ static pawl_status run_cut(const struct apply_job *job, const struct stored_even
     return run_one_by_one(job, events, cut, arena, err);
 }
 
-pawl_status apply_run(const struct apply_job *job, const struct stored_event *events, struct apply_cut *cuts,
+pawl_status apply_run(const struct apply_job *job, const pawl_stored_event *events, struct apply_cut *cuts,
                       size_t count, struct arena *arena, pawl_error *err) {
     size_t total = 0, parts = 0;
     bool failed = false;
@@ -173,8 +173,8 @@ static bool has_link(const struct advance_result *out, pawl_str traceparent) {
     return false;
 }
 
-pawl_status advance_links(const struct perspective_advance *in, const struct stored_event *events,
-                          size_t count, struct arena *arena, struct advance_result *out, pawl_error *err) {
+pawl_status advance_links(const struct perspective_advance *in, const pawl_stored_event *events, size_t count,
+                          struct arena *arena, struct advance_result *out, pawl_error *err) {
     if (in->links_max == 0)
         return PAWL_OK;
     size_t most = count < in->links_max ? count : in->links_max;
@@ -231,10 +231,10 @@ static void json_id(struct buf *out, const char *name, pawl_uuid id) {
     json_member(out, name, uuid_is_nil(id) ? (pawl_str){NULL, 0} : str_from(uuid_format(id, text)), true);
 }
 
-void apply_json(struct buf *out, const struct stored_event *events, size_t count) {
+void apply_json(struct buf *out, const pawl_stored_event *events, size_t count) {
     buf_append_char(out, '[');
     for (size_t i = 0; i < count; i++) {
-        const struct stored_event *e = &events[i];
+        const pawl_stored_event *e = &events[i];
         buf_append_cstr(out, i > 0 ? ",{\"stream\":" : "{\"stream\":");
         json_quote(out, e->stream);
         buf_printf(out, ",\"version\":%" PRId64, e->version);

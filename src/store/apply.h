@@ -30,15 +30,15 @@ struct apply_marks {
 };
 
 struct apply_job {
-    struct perspective_call call; /* events and count are filled in */
-    perspective_fn function;
+    pawl_perspective_call call; /* events and count are filled in */
+    pawl_perspective_fn function;
     void *self;
     struct apply_marks marks;
 };
 
 /* Fills the results of every cut. Not PAWL_OK: the whole transaction must be rolled back; no event is at
  * fault. */
-PAWL_MUSTCHECK pawl_status apply_run(const struct apply_job *job, const struct stored_event *events,
+PAWL_MUSTCHECK pawl_status apply_run(const struct apply_job *job, const pawl_stored_event *events,
                                      struct apply_cut *cuts, size_t count, struct arena *arena,
                                      pawl_error *err);
 
@@ -95,10 +95,10 @@ PAWL_MUSTCHECK pawl_status grants_join(const struct checkpoint_grants *first,
 
 /* Copies the traceparents of applied events into the answer, as requested. */
 PAWL_MUSTCHECK pawl_status advance_links(const struct perspective_advance *in,
-                                         const struct stored_event *events, size_t count, struct arena *arena,
+                                         const pawl_stored_event *events, size_t count, struct arena *arena,
                                          struct advance_result *out, pawl_error *err);
 
 /* The events as the JSON array for a perspective's SQL. */
-void apply_json(struct buf *out, const struct stored_event *events, size_t count);
+void apply_json(struct buf *out, const pawl_stored_event *events, size_t count);
 
 #endif

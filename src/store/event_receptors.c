@@ -96,7 +96,7 @@ static pawl_status message_id(pawl_uuid event, pawl_str name, struct arena *aren
 
 /* The event's stream, version and metadata. Metadata that would not fit is left out: it can be read from the
  * event. */
-static pawl_status headers_of(const struct stored_event *event, struct arena *arena, pawl_str *headers,
+static pawl_status headers_of(const pawl_stored_event *event, struct arena *arena, pawl_str *headers,
                               pawl_error *err) {
     struct buf buf;
     struct json_writer json;
@@ -119,13 +119,13 @@ static pawl_status headers_of(const struct stored_event *event, struct arena *ar
     return status;
 }
 
-pawl_status receptor_message(struct arena *arena, const struct stored_event *event, pawl_str name,
-                             struct message_new *message, pawl_error *err) {
-    struct message_new made = {.type = event->type,
-                               .payload = event->payload,
-                               .correlation_id = event->correlation_id,
-                               .causation_id = event->id,
-                               .traceparent = event->traceparent};
+pawl_status receptor_message(struct arena *arena, const pawl_stored_event *event, pawl_str name,
+                             pawl_outgoing *message, pawl_error *err) {
+    pawl_outgoing made = {.type = event->type,
+                          .payload = event->payload,
+                          .correlation_id = event->correlation_id,
+                          .causation_id = event->id,
+                          .traceparent = event->traceparent};
     pawl_status status = message_id(event->id, name, arena, &made.id, err);
     if (status == PAWL_OK)
         status = receptor_consumer(arena, name, &made.topic, err);

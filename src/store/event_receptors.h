@@ -3,9 +3,8 @@
 #define STORE_EVENT_RECEPTORS_H
 
 #include "domain/event_pattern.h"
+#include "pawl_events.h"
 #include "store/types.h"
-
-struct stored_event;
 
 /* The prefix of a receptor's consumer, its topic, and the name its results are recorded under. */
 #define EVENT_RECEPTOR_PREFIX "event:"
@@ -60,8 +59,8 @@ bool receptor_of_consumer(pawl_str consumer, pawl_str *name);
 
 /* The message that a receptor gets for an event; new texts are in the arena, the rest is the event's. Its id
  * is that of pawl.receptor_message_id in SQL. */
-PAWL_MUSTCHECK pawl_status receptor_message(struct arena *arena, const struct stored_event *event,
-                                            pawl_str name, struct message_new *message, pawl_error *err);
+PAWL_MUSTCHECK pawl_status receptor_message(struct arena *arena, const pawl_stored_event *event,
+                                            pawl_str name, pawl_outgoing *message, pawl_error *err);
 
 /* Whether any of the patterns matches. */
 PAWL_MUSTCHECK pawl_status receptor_wants(const struct event_pattern *patterns, size_t count, pawl_str type,

@@ -4,6 +4,7 @@
 
 #include "base/limits.h"
 #include "domain/event_pattern.h"
+#include "pawl_events.h"
 #include "store/event_receptors.h"
 #include "store/types.h"
 
@@ -14,23 +15,10 @@ struct store;
 /* Special values of events_append.expected. */
 enum { EXPECT_ANY = -1, EXPECT_NONE = 0 };
 
-/* One event to append. ptr NULL = absent, where that is allowed. */
-struct event_new {
-    pawl_uuid id;             /* nil: a UUIDv7 is drawn and written to append_result.ids */
-    pawl_str type;            /* required */
-    pawl_str payload;         /* required, JSON */
-    pawl_str metadata;        /* JSON object, may be absent */
-    pawl_uuid correlation_id; /* nil = absent */
-    pawl_uuid causation_id;   /* nil = absent */
-    pawl_str traceparent;     /* may be absent */
-    bool publish;             /* also an outbox message of the same id, type and payload */
-    pawl_str topic;           /* of that message; may be absent */
-};
-
 struct events_append {
     pawl_str stream;
     int64_t expected; /* EXPECT_ANY, EXPECT_NONE, or the version that the stream must have */
-    const struct event_new *events;
+    const pawl_event *events;
     size_t count;             /* 1 … PAWL_APPEND_MAX */
     size_t payload_bytes_max; /* 0 = PAWL_PAYLOAD_BYTES_DEFAULT */
 };
@@ -43,32 +31,10 @@ struct append_result {
     pawl_uuid *ids; /* count of the call */
 };
 
-struct stored_event {
-    pawl_str stream;
-    int64_t version;
-    int64_t position; /* only when reading all streams; otherwise 0 */
-    pawl_uuid id;
-    pawl_str type, payload, metadata;
-    pawl_uuid correlation_id, causation_id;
-    pawl_str traceparent;
-    int64_t appended_ms;
-    bool replay; /* the perspective was rebuilt or registered later: skip side effects */
-};
-
 struct event_list {
-    struct stored_event *events;
+    pawl_stored_event *events;
     size_t count;
     int64_t head; /* the stream's version, or the last position given; 0 = none */
-};
-
-/* Stream absent: all streams, by position. Limits are combined with AND. */
-struct events_query {
-    pawl_str stream;
-    int64_t from; /* the first version or position wanted, inclusive; 0 = the first (backward: the last) */
-    bool backward;
-    int64_t as_of_ms;      /* only events appended then or before; 0 = any */
-    pawl_uuid as_of_event; /* a stream only: nothing after that event of it; nil = any */
-    int limit;             /* 1 … PAWL_LIST_MAX */
 };
 
 struct stamp_result {
@@ -201,24 +167,13 @@ struct checkpoint_batch {
     bool more;              /* there is more after `through` */
 };
 
-/* What a perspective in C gets: the store's transaction. */
-struct perspective_call {
-    void *connection; /* PGconn or sqlite3, inside the transaction */
-    const char *dialect;
-    pawl_str perspective;
-    const struct stored_event *events; /* of one stream, or of several in the order of the call */
-    size_t count;
-};
-/* Not PAWL_OK: everything it wrote is rolled back. */
-typedef pawl_status (*perspective_fn)(const struct perspective_call *call, void *self, pawl_error *err);
-
 struct perspective_apply {
     pawl_str perspective;
     int64_t token; /* of the grants */
     const pawl_str *streams;
     size_t stream_count;
-    int batch;               /* events in this transaction; 0 = the perspective's */
-    perspective_fn function; /* NULL: the registered SQL */
+    int batch;                    /* events in this transaction; 0 = the perspective's */
+    pawl_perspective_fn function; /* NULL: the registered SQL */
     void *self;
 };
 
@@ -247,8 +202,8 @@ struct perspective_advance {
     const pawl_str *mine; /* with streams: keys whose checkpoints the caller applies itself; completed
                              checkpoints of others that lag become pending */
     size_t mine_count;
-    int batch;               /* events in this transaction; 0 = the perspective's */
-    perspective_fn function; /* NULL: the registered SQL */
+    int batch;                    /* events in this transaction; 0 = the perspective's */
+    pawl_perspective_fn function; /* NULL: the registered SQL */
     void *self;
     size_t links_max; /* how many traceparents of its events to return, at most PAWL_LIST_MAX; 0 = none */
 };
@@ -331,7 +286,7 @@ struct store_events_ops {
 
 /* Input checks shared by all stores. */
 PAWL_MUSTCHECK pawl_status check_append(const struct events_append *in, pawl_error *err);
-PAWL_MUSTCHECK pawl_status check_events_query(const struct events_query *in, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_events_query(const pawl_read *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_perspective(const struct perspective_new *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_key(const char *op, pawl_str key, pawl_error *err); /* name@version */
 PAWL_MUSTCHECK pawl_status check_reset(const struct perspective_reset *in, pawl_error *err);

@@ -45,7 +45,7 @@ struct messages_receive {
     int64_t token; /* of the duty; no longer valid: PAWL_STALE, nothing is stored */
     pawl_str consumer;
     pawl_str topic; /* of the malformed ones */
-    const struct message_new *messages;
+    const pawl_outgoing *messages;
     size_t count;
     const struct malformed *malformed;
     size_t malformed_count;

@@ -46,22 +46,9 @@ enum batch_flags {
     BATCH_LANES = 4       /* list the lanes that the instance owns at the end */
 };
 
-/* One message as it is put. ptr NULL = absent, where absence is allowed. */
-struct message_new {
-    pawl_uuid id;             /* nil: the store draws a UUIDv7 and writes it back into put_result.ids */
-    pawl_str stream;          /* absent: no order */
-    pawl_str topic;           /* outbox: destination; inbox: where it came from; may be absent */
-    pawl_str type;            /* required */
-    pawl_str payload;         /* required, JSON */
-    pawl_str headers;         /* JSON object, may be absent */
-    pawl_uuid correlation_id; /* nil = absent */
-    pawl_uuid causation_id;   /* nil = absent */
-    pawl_str traceparent;     /* may be absent */
-};
-
 struct messages_put {
     enum store_kind kind;
-    const struct message_new *messages;
+    const pawl_outgoing *messages; /* those without an id get one, in put_result.ids */
     size_t count;
     pawl_str consumer;        /* inbox only: the consumer that deduplicates; required there */
     pawl_uuid request;        /* nil = none */
@@ -97,6 +84,9 @@ struct item {
     bool out_of_order;
     bool suspect; /* its worker may have died of it: it is granted alone, and renewed before it begins */
 };
+
+/* The message as it was put. */
+pawl_outgoing message_again(const struct item *item);
 
 struct item_list {
     struct item *items; /* per claim together, in seq order inside a claim */
@@ -318,7 +308,7 @@ struct work_batch {
     size_t release_count[KIND_COUNT + 1];
     const struct item_ref *renewals[KIND_COUNT + 1];
     size_t renewal_count[KIND_COUNT + 1];
-    const struct message_new *messages[KIND_COUNT + 1]; /* new outbox and inbox messages */
+    const pawl_outgoing *messages[KIND_COUNT + 1]; /* new outbox and inbox messages */
     size_t message_count[KIND_COUNT + 1];
     pawl_str consumer; /* for new inbox messages; absent = the service */
     const struct receptor_report *receptors;

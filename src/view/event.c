@@ -19,7 +19,7 @@ pawl_str patterns_text(struct arena *arena, const struct event_pattern *patterns
     return str_from(text);
 }
 
-#define ROW struct stored_event
+#define ROW pawl_stored_event
 const struct column event_columns[EVENT_COLUMNS] = {
     {.key = "position", INT_OF(position), .absent = ABSENT_ZERO, .drop = 3},
     {.key = "stream", TEXT_OF(stream), .cut = true},

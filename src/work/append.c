@@ -12,20 +12,9 @@
 
 enum { PAUSE_MS_FIRST = 2, PAUSE_MS_MAX = 100 };
 
-static pawl_status append_of(struct arena *arena, const pawl_append_to *to, const pawl_event *events,
-                             size_t count, struct events_append *out, pawl_error *err) {
-    struct event_new *list = arena_array(arena, count, sizeof *list);
-    if (list == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "pawl_append", "out of memory");
-    for (size_t i = 0; i < count; i++) {
-        const pawl_event *in = &events[i];
-        list[i] = (struct event_new){in->id,          in->type,           in->payload,
-                                     in->metadata,    in->correlation_id, in->causation_id,
-                                     in->traceparent, in->publish,        in->topic};
-    }
-    *out = (struct events_append){
-        .stream = to->stream, .expected = to->expected_version, .events = list, .count = count};
-    return PAWL_OK;
+static struct events_append append_of(const pawl_append_to *to, const pawl_event *events, size_t count) {
+    return (struct events_append){
+        .stream = to->stream, .expected = to->expected_version, .events = events, .count = count};
 }
 
 static pawl_status answer(const struct events_append *in, const struct append_result *result,
@@ -42,15 +31,13 @@ static pawl_status answer(const struct events_append *in, const struct append_re
 pawl_status pawl_append(pawl_store *store, pawl_str stream, int64_t expected_version,
                         const pawl_event *events, size_t count, pawl_appended *appended, pawl_error *err) {
     pawl_append_to to = {.stream = stream, .expected_version = expected_version};
-    struct events_append in;
+    struct events_append in = append_of(&to, events, count);
     struct append_result result = {0};
     struct arena *arena = arena_create(0);
     if (arena == NULL)
         return error_set(err, PAWL_NO_MEMORY, "pawl_append", "out of memory");
     struct putter putter = send_putter(store, arena);
-    pawl_status status = append_of(arena, &to, events, count, &in, err);
-    if (status == PAWL_OK)
-        status = traced_append(&putter, &in, &result, err);
+    pawl_status status = traced_append(&putter, &in, &result, err);
     if (status == PAWL_OK)
         status = answer(&in, &result, appended, err);
     arena_free(arena);
@@ -59,14 +46,12 @@ pawl_status pawl_append(pawl_store *store, pawl_str stream, int64_t expected_ver
 
 pawl_status pawl_append_pg(struct pg_conn *conn, const pawl_append_to *to, const pawl_event *events,
                            size_t count, pawl_appended *appended, pawl_error *err) {
-    struct events_append in;
+    struct events_append in = append_of(to, events, count);
     struct append_result result = {0};
     struct arena *arena = arena_create(0);
     if (arena == NULL)
         return error_set(err, PAWL_NO_MEMORY, "pawl_append_pg", "out of memory");
-    pawl_status status = append_of(arena, to, events, count, &in, err);
-    if (status == PAWL_OK)
-        status = postgres_append_in_transaction(conn, to->schema, &in, arena, &result, err);
+    pawl_status status = postgres_append_in_transaction(conn, to->schema, &in, arena, &result, err);
     if (status == PAWL_OK)
         status = answer(&in, &result, appended, err);
     arena_free(arena);
@@ -75,14 +60,12 @@ pawl_status pawl_append_pg(struct pg_conn *conn, const pawl_append_to *to, const
 
 pawl_status pawl_append_sqlite(struct sqlite3 *db, const pawl_append_to *to, const pawl_event *events,
                                size_t count, pawl_appended *appended, pawl_error *err) {
-    struct events_append in;
+    struct events_append in = append_of(to, events, count);
     struct append_result result = {0};
     struct arena *arena = arena_create(0);
     if (arena == NULL)
         return error_set(err, PAWL_NO_MEMORY, "pawl_append_sqlite", "out of memory");
-    pawl_status status = append_of(arena, to, events, count, &in, err);
-    if (status == PAWL_OK)
-        status = sqlite_append_in_transaction(db, &in, arena, &result, err);
+    pawl_status status = sqlite_append_in_transaction(db, &in, arena, &result, err);
     if (status == PAWL_OK)
         status = answer(&in, &result, appended, err);
     arena_free(arena);

@@ -62,12 +62,8 @@ static bool reports_in(struct arena *arena, const pawl_batch_part *part, enum st
 
 static pawl_status part_in(struct arena *arena, const pawl_batch_part *part, enum store_kind kind,
                            struct work_batch *out, pawl_error *err) {
-    struct messages_put put;
-    pawl_status status = send_put(arena, NULL, part->messages, part->message_count, &put, err);
-    if (status != PAWL_OK)
-        return status;
-    out->messages[kind] = put.messages;
-    out->message_count[kind] = put.count;
+    out->messages[kind] = part->messages;
+    out->message_count[kind] = part->message_count;
     out->claim_max[kind] = part->claim_max;
     if (!reports_in(arena, part, kind, out))
         return error_set(err, PAWL_NO_MEMORY, OP, "out of memory");

@@ -21,22 +21,14 @@ pawl_status pawl_events_read(pawl_store *store, const pawl_read *read,
     struct arena *arena = arena_create(0);
     struct event_list list;
     struct stamp_result stamped;
-    struct events_query in = {read->stream,   read->from,        read->backward,
-                              read->as_of_ms, read->as_of_event, read->limit};
     pawl_status status = arena == NULL ? error_set(err, PAWL_NO_MEMORY, "pawl_events_read", "out of memory")
                                        : PAWL_OK;
     if (status == PAWL_OK && str_absent(read->stream))
         status = inner->ops->events.events_stamp(inner, PAWL_STAMP_MAX, &stamped, err);
     if (status == PAWL_OK)
-        status = inner->ops->events.events_read(inner, &in, arena, &list, err);
-    for (size_t i = 0; status == PAWL_OK && i < list.count; i++) {
-        const struct stored_event *e = &list.events[i];
-        pawl_stored_event event = {e->stream,       e->version,     e->position,    e->id,
-                                   e->type,         e->payload,     e->metadata,    e->correlation_id,
-                                   e->causation_id, e->traceparent, e->appended_ms, e->replay};
-        if (!each(self, &event))
-            break;
-    }
+        status = inner->ops->events.events_read(inner, read, arena, &list, err);
+    for (size_t i = 0; status == PAWL_OK && i < list.count && each(self, &list.events[i]); i++)
+        continue;
     arena_free(arena);
     return status;
 }

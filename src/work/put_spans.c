@@ -78,7 +78,7 @@ static pawl_str error_text(pawl_status status, const pawl_error *err) {
 pawl_status traced_put(const struct putter *putter, const struct messages_put *in, struct put_result *out,
                        pawl_error *err) {
     struct span *spans = NULL;
-    struct message_new *messages = NULL;
+    pawl_outgoing *messages = NULL;
     struct messages_put put = *in;
     bool traced = begin(putter, in->messages, in->count, sizeof(*messages), &spans, (void **)&messages);
     for (size_t i = 0; traced && i < in->count; i++) {
@@ -90,7 +90,7 @@ pawl_status traced_put(const struct putter *putter, const struct messages_put *i
     pawl_status status = putter->store->ops->core.messages_put(putter->store, &put, putter->arena, out, err);
     for (size_t i = 0; traced && i < in->count; i++) {
         char id[ID_BYTES];
-        const struct message_new *message = &messages[i];
+        const pawl_outgoing *message = &messages[i];
         struct told told = {.kind = work_kind_name(in->kind),
                             .destination = str_absent(message->topic) ? message->type : message->topic,
                             .type = message->type,
@@ -133,7 +133,7 @@ pawl_status traced_enqueue(const struct putter *putter, const struct jobs_enqueu
 pawl_status traced_append(const struct putter *putter, const struct events_append *in,
                           struct append_result *out, pawl_error *err) {
     struct span *spans = NULL;
-    struct event_new *events = NULL;
+    pawl_event *events = NULL;
     struct events_append put = *in;
     bool traced = begin(putter, in->events, in->count, sizeof(*events), &spans, (void **)&events);
     for (size_t i = 0; traced && i < in->count; i++) {

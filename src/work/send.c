@@ -84,24 +84,15 @@ pawl_status pawl_migrate(const pawl_store_config *config, pawl_error *err) {
     return store_migrate(&inner, &migrate, &result, err);
 }
 
-pawl_status send_put(struct arena *arena, const pawl_send_config *config, const pawl_outgoing *messages,
-                     size_t count, struct messages_put *put, pawl_error *err) {
-    struct message_new *list = arena_array(arena, count, sizeof(*list));
-    if (list == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "pawl_send", "out of memory");
-    for (size_t i = 0; i < count; i++) {
-        const pawl_outgoing *in = &messages[i];
-        list[i] = (struct message_new){in->id,         in->stream,  in->topic,          in->type,
-                                       in->payload,    in->headers, in->correlation_id, in->causation_id,
-                                       in->traceparent};
-    }
-    *put = (struct messages_put){.kind = KIND_OUTBOX, .messages = list, .count = count};
+static struct messages_put put_of(const pawl_send_config *config, const pawl_outgoing *messages,
+                                  size_t count) {
+    struct messages_put put = {.kind = KIND_OUTBOX, .messages = messages, .count = count};
     if (config != NULL) {
-        put->kind = config->kind != 0 ? (enum store_kind)config->kind : KIND_OUTBOX;
-        put->consumer = config->consumer;
-        put->request = config->request;
+        put.kind = config->kind != 0 ? (enum store_kind)config->kind : KIND_OUTBOX;
+        put.consumer = config->consumer;
+        put.request = config->request;
     }
-    return PAWL_OK;
+    return put;
 }
 
 /* ids may be NULL. PAWL_CONFLICT when an inbox message was known with another payload. */
@@ -128,12 +119,10 @@ pawl_status pawl_send(pawl_store *store, const pawl_send_config *config, const p
     struct arena *arena = arena_create(0);
     if (arena == NULL)
         return error_set(err, PAWL_NO_MEMORY, "pawl_send", "out of memory");
-    struct messages_put put;
+    struct messages_put put = put_of(config, messages, count);
     struct put_result result;
     struct putter putter = send_putter(store, arena);
-    pawl_status status = send_put(arena, config, messages, count, &put, err);
-    if (status == PAWL_OK)
-        status = traced_put(&putter, &put, &result, err);
+    pawl_status status = traced_put(&putter, &put, &result, err);
     if (status == PAWL_OK)
         status = send_answers(&result, count, ids, err);
     arena_free(arena);
@@ -145,11 +134,9 @@ pawl_status pawl_send_pg(struct pg_conn *conn, const char *schema, const pawl_se
     struct arena *arena = arena_create(0);
     if (arena == NULL)
         return error_set(err, PAWL_NO_MEMORY, "pawl_send_pg", "out of memory");
-    struct messages_put put;
+    struct messages_put put = put_of(config, messages, count);
     struct put_result result;
-    pawl_status status = send_put(arena, config, messages, count, &put, err);
-    if (status == PAWL_OK)
-        status = postgres_put_in_transaction(conn, schema, &put, arena, &result, err);
+    pawl_status status = postgres_put_in_transaction(conn, schema, &put, arena, &result, err);
     if (status == PAWL_OK)
         status = send_answers(&result, count, ids, err);
     arena_free(arena);
@@ -161,11 +148,9 @@ pawl_status pawl_send_sqlite(struct sqlite3 *db, const pawl_send_config *config,
     struct arena *arena = arena_create(0);
     if (arena == NULL)
         return error_set(err, PAWL_NO_MEMORY, "pawl_send_sqlite", "out of memory");
-    struct messages_put put;
+    struct messages_put put = put_of(config, messages, count);
     struct put_result result;
-    pawl_status status = send_put(arena, config, messages, count, &put, err);
-    if (status == PAWL_OK)
-        status = sqlite_put_in_transaction(db, &put, arena, &result, err);
+    pawl_status status = sqlite_put_in_transaction(db, &put, arena, &result, err);
     if (status == PAWL_OK)
         status = send_answers(&result, count, ids, err);
     arena_free(arena);

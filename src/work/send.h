@@ -11,8 +11,4 @@ struct store *send_store(pawl_store *store);
 /* The caller for put_spans.h, which traces if pawl_trace was called. */
 struct putter send_putter(pawl_store *store, struct arena *arena);
 
-PAWL_MUSTCHECK pawl_status send_put(struct arena *arena, const pawl_send_config *config,
-                                    const pawl_outgoing *messages, size_t count, struct messages_put *put,
-                                    pawl_error *err);
-
 #endif

@@ -114,7 +114,7 @@ struct beat_result beat_(struct conf *c, int n);
 #define beat(c, ...) (conf_at(c, __FILE__, __LINE__), beat_(c, __VA_ARGS__))
 
 /* Messages: number n has the id message_id(n) and the payload {"n":n}. */
-struct message_new message_numbered(struct conf *c, int n, pawl_str stream);
+pawl_outgoing message_numbered(struct conf *c, int n, pawl_str stream);
 enum store_answer put_(struct conf *c, enum store_kind kind, int n, pawl_str stream);
 void put_range_(struct conf *c, enum store_kind kind, int first, int last, pawl_str stream);
 struct put_result put_with_(struct conf *c, struct messages_put in);

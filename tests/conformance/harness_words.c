@@ -35,9 +35,9 @@ struct beat_result beat_(struct conf *c, int n) {
     return result;
 }
 
-struct message_new message_numbered(struct conf *c, int n, pawl_str stream) {
+pawl_outgoing message_numbered(struct conf *c, int n, pawl_str stream) {
     const char *payload = arena_printf(c->arena, "{\"n\":%d}", n);
-    return (struct message_new){
+    return (pawl_outgoing){
         .id = message_id(n), .stream = stream, .type = STR("OrderCreated"), .payload = str_from(payload)};
 }
 
@@ -48,7 +48,7 @@ struct put_result put_with_(struct conf *c, struct messages_put in) {
 }
 
 enum store_answer put_(struct conf *c, enum store_kind kind, int n, pawl_str stream) {
-    struct message_new message = message_numbered(c, n, stream);
+    pawl_outgoing message = message_numbered(c, n, stream);
     struct messages_put in = {.kind = kind, .messages = &message, .count = 1};
     if (kind == KIND_INBOX)
         in.consumer = STR("orders");
@@ -57,7 +57,7 @@ enum store_answer put_(struct conf *c, enum store_kind kind, int n, pawl_str str
 
 void put_range_(struct conf *c, enum store_kind kind, int first, int last, pawl_str stream) {
     size_t count = (size_t)(last - first + 1);
-    struct message_new *messages = arena_array(c->arena, count, sizeof *messages);
+    pawl_outgoing *messages = arena_array(c->arena, count, sizeof *messages);
     assert_non_null(messages);
     for (size_t i = 0; i < count; i++)
         messages[i] = message_numbered(c, first + (int)i, stream);

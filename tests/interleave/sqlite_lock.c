@@ -89,7 +89,7 @@ static pawl_uuid id_of(int n) {
 }
 
 static pawl_status put_in(struct file *file, struct store *store, int n) {
-    struct message_new message = {.id = id_of(n), .stream = STR("a"), .type = STR("T"), .payload = STR("{}")};
+    pawl_outgoing message = {.id = id_of(n), .stream = STR("a"), .type = STR("T"), .payload = STR("{}")};
     struct messages_put in = {.kind = KIND_OUTBOX, .messages = &message, .count = 1};
     struct put_result result;
     return store->ops->core.messages_put(store, &in, file->arena, &result, &file->err);

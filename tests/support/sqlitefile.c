@@ -79,10 +79,10 @@ void sqlitefile_join(struct store *store, int number) {
 }
 
 pawl_status sqlitefile_put(struct store *store, int number, const char *stream, pawl_error *err) {
-    struct message_new message = {.id = sqlitefile_id(number),
-                                  .stream = str_from(stream),
-                                  .type = STR("made"),
-                                  .payload = STR("{\"n\": 1}")};
+    pawl_outgoing message = {.id = sqlitefile_id(number),
+                             .stream = str_from(stream),
+                             .type = STR("made"),
+                             .payload = STR("{\"n\": 1}")};
     struct messages_put put = {.kind = KIND_OUTBOX, .messages = &message, .count = 1};
     struct put_result result;
     struct arena *arena = arena_create(0);

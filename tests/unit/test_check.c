@@ -24,18 +24,18 @@ static void refused_(pawl_status status, const pawl_error *err, const char *word
         assert_int_equal(call, PAWL_OK);                                                                     \
     } while (0)
 
-static struct message_new message(void) {
-    return (struct message_new){
+static pawl_outgoing message(void) {
+    return (pawl_outgoing){
         .id = some_id, .stream = STR("order-1"), .type = STR("Order.Placed"), .payload = STR("{}")};
 }
 
-static struct messages_put put_of(const struct message_new *messages, size_t count) {
+static struct messages_put put_of(const pawl_outgoing *messages, size_t count) {
     return (struct messages_put){.kind = KIND_OUTBOX, .messages = messages, .count = count};
 }
 
 /* covers: W29 W30 */
 TEST(a_put_with_all_its_parts_is_accepted) {
-    struct message_new m = message();
+    pawl_outgoing m = message();
     m.topic = STR("orders");
     m.headers = STR(" {\"a\": 1}");
     m.traceparent = STR("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
@@ -50,7 +50,7 @@ TEST(a_put_with_all_its_parts_is_accepted) {
 }
 
 TEST(the_sentence_says_which_message_is_wrong) {
-    struct message_new three[3] = {message(), message(), message()};
+    pawl_outgoing three[3] = {message(), message(), message()};
     struct messages_put in = put_of(three, 3);
     three[1].payload = STR("{\"a\": }");
     refused(check_put(&in, &err), "message 2 of 3: the payload is not JSON");
@@ -58,7 +58,7 @@ TEST(the_sentence_says_which_message_is_wrong) {
 }
 
 TEST(a_message_needs_its_texts) {
-    struct message_new m = message();
+    pawl_outgoing m = message();
     struct messages_put in = put_of(&m, 1);
     m.stream = (pawl_str){"", 0};
     refused(check_put(&in, &err), "the stream is empty");
@@ -84,7 +84,7 @@ TEST(a_payload_has_a_limit) {
     assert_non_null(text);
     memset(text, ' ', PAWL_PAYLOAD_BYTES_DEFAULT + 2);
     text[0] = '1';
-    struct message_new m = message();
+    pawl_outgoing m = message();
     struct messages_put in = put_of(&m, 1);
     m.payload = (pawl_str){text, PAWL_PAYLOAD_BYTES_DEFAULT};
     accepted(check_put(&in, &err));
@@ -99,7 +99,7 @@ TEST(a_payload_has_a_limit) {
 
 /* covers: B2.10 */
 TEST(only_the_inbox_has_a_consumer_and_it_must) {
-    struct message_new m = message();
+    pawl_outgoing m = message();
     struct messages_put in = put_of(&m, 1);
     in.consumer = STR("billing");
     refused(check_put(&in, &err), "only the inbox deduplicates");
@@ -111,7 +111,7 @@ TEST(only_the_inbox_has_a_consumer_and_it_must) {
 }
 
 TEST(one_call_carries_a_bounded_number) {
-    struct message_new m = message();
+    pawl_outgoing m = message();
     struct messages_put in = put_of(&m, PAWL_BATCH_MAX + 1);
     refused(check_put(&in, &err), "at most 5000 are allowed, so split the call");
     in = put_of(NULL, 1);
@@ -209,7 +209,7 @@ TEST(a_batch_is_checked_as_a_whole) {
     in = batch();
     in.flags = 64;
     refused(check_batch(&in, &err), "flags 64 has unknown bits");
-    struct message_new m = message();
+    pawl_outgoing m = message();
     m.type = (pawl_str){NULL, 0};
     in = batch();
     in.messages[KIND_INBOX] = &m;

@@ -22,7 +22,7 @@
 enum { TAIL_MS = 100, TAIL_ROWS = 500 };
 
 /* The events of --ndjson, or the one that the words describe. */
-static pawl_status read_lines(struct cli *cli, struct event_new *events, size_t *count, pawl_error *err) {
+static pawl_status read_lines(struct cli *cli, pawl_event *events, size_t *count, pawl_error *err) {
     FILE *file = NULL;
     struct buf line;
     bool more = true;
@@ -33,7 +33,7 @@ static pawl_status read_lines(struct cli *cli, struct event_new *events, size_t 
     buf_init(&line, bytes_max + 2 * (size_t)PAWL_METADATA_BYTES_MAX);
     for (int64_t number = 1; status == PAWL_OK && more; number++) {
         pawl_error inner = {0};
-        struct message_new message = {.payload = STR("{}")};
+        pawl_outgoing message = {.payload = STR("{}")};
         pawl_str text = {NULL, 0};
         status = input_line(file, &line, &more, &inner);
         if (status == PAWL_OK && (!more || str_trim(buf_str(&line)).len == 0))
@@ -54,32 +54,32 @@ static pawl_status read_lines(struct cli *cli, struct event_new *events, size_t 
             status = error_set(err, status, "append", "line %" PRId64 ": %s", number, inner.text);
             break;
         }
-        events[(*count)++] = (struct event_new){.id = message.id,
-                                                .type = message.type,
-                                                .payload = message.payload,
-                                                .metadata = message.headers,
-                                                .correlation_id = message.correlation_id,
-                                                .causation_id = message.causation_id,
-                                                .traceparent = message.traceparent,
-                                                .publish = cli_flag(cli, FLAG_PUBLISH)->set,
-                                                .topic = message.topic};
+        events[(*count)++] = (pawl_event){.id = message.id,
+                                          .type = message.type,
+                                          .payload = message.payload,
+                                          .metadata = message.headers,
+                                          .correlation_id = message.correlation_id,
+                                          .causation_id = message.causation_id,
+                                          .traceparent = message.traceparent,
+                                          .publish = cli_flag(cli, FLAG_PUBLISH)->set,
+                                          .topic = message.topic};
     }
     buf_free(&line);
     input_close(file);
     return status;
 }
 
-static pawl_status read_words(struct cli *cli, struct event_new *event, pawl_error *err) {
+static pawl_status read_words(struct cli *cli, pawl_event *event, pawl_error *err) {
     const char *word = cli->arguments.word_count > 2 ? cli->arguments.words[2] : "{}";
     size_t bytes_max = (size_t)options_number(&cli->arguments.options, OPTION_PAYLOAD_LIMIT);
-    *event = (struct event_new){.id = cli_flag(cli, FLAG_ID)->uuid,
-                                .type = str_from(cli->arguments.words[1]),
-                                .payload = str_from(word),
-                                .correlation_id = cli_flag(cli, FLAG_CORRELATION)->uuid,
-                                .causation_id = cli_flag(cli, FLAG_CAUSATION)->uuid,
-                                .traceparent = cli_flag(cli, FLAG_TRACEPARENT)->text,
-                                .publish = cli_flag(cli, FLAG_PUBLISH)->set,
-                                .topic = cli_flag(cli, FLAG_TOPIC)->text};
+    *event = (pawl_event){.id = cli_flag(cli, FLAG_ID)->uuid,
+                          .type = str_from(cli->arguments.words[1]),
+                          .payload = str_from(word),
+                          .correlation_id = cli_flag(cli, FLAG_CORRELATION)->uuid,
+                          .causation_id = cli_flag(cli, FLAG_CAUSATION)->uuid,
+                          .traceparent = cli_flag(cli, FLAG_TRACEPARENT)->text,
+                          .publish = cli_flag(cli, FLAG_PUBLISH)->set,
+                          .topic = cli_flag(cli, FLAG_TOPIC)->text};
     if (strcmp(word, "-") == 0)
         return input_read(cli->arena, word, bytes_max, &event->payload, err);
     return word[0] == '@' ? input_read(cli->arena, word + 1, bytes_max, &event->payload, err) : PAWL_OK;
@@ -102,7 +102,7 @@ static pawl_status append(struct cli *cli, pawl_error *err) {
                                             {COLUMN(INT, "version")},
                                             {COLUMN(UUID, "id")}};
     const struct flag_value *expect = cli_flag(cli, FLAG_EXPECT);
-    struct event_new *events = arena_array(cli->arena, PAWL_APPEND_MAX, sizeof *events);
+    pawl_event *events = arena_array(cli->arena, PAWL_APPEND_MAX, sizeof *events);
     size_t count = 0;
     struct append_result result;
     if (events == NULL)
@@ -134,16 +134,16 @@ static pawl_status append(struct cli *cli, pawl_error *err) {
     return output_record(&cli->output, columns, sizeof columns / sizeof *columns, cells, err);
 }
 
-static struct events_query query_from(const struct cli *cli, const char *stream) {
+static pawl_read query_from(const struct cli *cli, const char *stream) {
     const struct flag_value *limit = cli_flag(cli, FLAG_LIMIT);
     int64_t rows = limit->set ? limit->number : PAWL_LIST_DEFAULT;
-    return (struct events_query){.stream = str_from(stream),
-                                 .from = cli_flag(cli, FLAG_FROM)->number,
-                                 .backward = cli_flag(cli, FLAG_BACKWARD)->set,
-                                 .limit = (int)(rows < PAWL_LIST_MAX ? rows : PAWL_LIST_MAX)};
+    return (pawl_read){.stream = str_from(stream),
+                       .from = cli_flag(cli, FLAG_FROM)->number,
+                       .backward = cli_flag(cli, FLAG_BACKWARD)->set,
+                       .limit = (int)(rows < PAWL_LIST_MAX ? rows : PAWL_LIST_MAX)};
 }
 
-static void print_event(struct cli *cli, const struct stored_event *event) {
+static void print_event(struct cli *cli, const pawl_stored_event *event) {
     struct cell cells[EVENT_COLUMNS];
     struct buf line;
     row_cells(event_columns, EVENT_COLUMNS, event, NULL, cells);
@@ -156,7 +156,7 @@ static void print_event(struct cli *cli, const struct stored_event *event) {
 }
 
 /* The next events, printed; *from moves after them. */
-static pawl_status tail_some(struct cli *cli, struct events_query *query, size_t *count, pawl_error *err) {
+static pawl_status tail_some(struct cli *cli, pawl_read *query, size_t *count, pawl_error *err) {
     struct event_list list;
     struct arena *arena = arena_create(0);
     if (arena == NULL)
@@ -178,7 +178,7 @@ static pawl_status tail_some(struct cli *cli, struct events_query *query, size_t
 static pawl_status tail(struct cli *cli, pawl_error *err) {
     const struct flag_value *timeout = cli_flag(cli, FLAG_TIMEOUT);
     const char *stream = cli->arguments.word_count > 0 ? cli->arguments.words[0] : NULL;
-    struct events_query query = query_from(cli, stream);
+    pawl_read query = query_from(cli, stream);
     int64_t until_ms = timeout->set ? clock_boot_ms() + timeout->number : INT64_MAX;
     int64_t left = cli_flag(cli, FLAG_LIMIT)->set ? cli_flag(cli, FLAG_LIMIT)->number : INT64_MAX;
     pawl_status status = PAWL_OK;

@@ -114,15 +114,15 @@ static pawl_status unquote(struct arena *arena, pawl_str value, pawl_str *text, 
 
 struct field {
     const char *name;
-    size_t text; /* offset of a pawl_str in struct message_new, or 0 … */
+    size_t text; /* offset of a pawl_str in pawl_outgoing, or 0 … */
     size_t uuid; /* … of a pawl_uuid */
     bool raw;    /* the JSON itself is the value */
 };
 
 #define NOWHERE SIZE_MAX
-#define TEXT(member) offsetof(struct message_new, member), NOWHERE, false
-#define RAW(member) offsetof(struct message_new, member), NOWHERE, true
-#define UUID(member) NOWHERE, offsetof(struct message_new, member), false
+#define TEXT(member) offsetof(pawl_outgoing, member), NOWHERE, false
+#define RAW(member) offsetof(pawl_outgoing, member), NOWHERE, true
+#define UUID(member) NOWHERE, offsetof(pawl_outgoing, member), false
 
 static const struct field fields[] = {
     {"type", TEXT(type)},
@@ -155,7 +155,7 @@ static pawl_status unknown_key(pawl_str key, size_t count, pawl_error *err) {
 
 /* One "key": value of the object. null is the same as no key, except that a payload may be null. */
 static pawl_status take_field(struct arena *arena, size_t count, pawl_str key, pawl_str value,
-                              struct message_new *message, pawl_error *err) {
+                              pawl_outgoing *message, pawl_error *err) {
     size_t i = 0;
     while (i < count && !str_equal_cstr(key, fields[i].name))
         i++;
@@ -185,9 +185,9 @@ static pawl_status take_field(struct arena *arena, size_t count, pawl_str key, p
     return PAWL_OK;
 }
 
-static pawl_status read_line(struct arena *arena, size_t count, pawl_str line, struct message_new *message,
+static pawl_status read_line(struct arena *arena, size_t count, pawl_str line, pawl_outgoing *message,
                              pawl_error *err) {
-    struct message_new read = *message;
+    pawl_outgoing read = *message;
     pawl_status status = json_check(line, "ndjson", err);
     if (status != PAWL_OK)
         return status;
@@ -220,10 +220,10 @@ static pawl_status read_line(struct arena *arena, size_t count, pawl_str line, s
     return PAWL_OK;
 }
 
-pawl_status ndjson_message(struct arena *arena, pawl_str line, struct message_new *message, pawl_error *err) {
+pawl_status ndjson_message(struct arena *arena, pawl_str line, pawl_outgoing *message, pawl_error *err) {
     return read_line(arena, MESSAGE_FIELDS, line, message, err);
 }
 
-pawl_status ndjson_event(struct arena *arena, pawl_str line, struct message_new *message, pawl_error *err) {
+pawl_status ndjson_event(struct arena *arena, pawl_str line, pawl_outgoing *message, pawl_error *err) {
     return read_line(arena, EVENT_FIELDS, line, message, err);
 }

@@ -48,16 +48,9 @@ static pawl_status find_done(struct cli *cli, const char *word, enum store_kind 
  * by the old, because the old one is known there. */
 static pawl_status replay_one(struct cli *cli, const struct item *item, pawl_uuid *id, pawl_error *err) {
     bool inbox = item->kind == KIND_INBOX;
-    struct message_new message = {.id = inbox ? uuid_nil() : item->id,
-                                  .stream = item->stream,
-                                  .topic = item->topic,
-                                  .type = item->type,
-                                  .payload = item->payload,
-                                  .headers = item->headers,
-                                  .correlation_id = item->correlation_id,
-                                  .causation_id = inbox ? item->id : item->causation_id,
-                                  .traceparent = item->traceparent};
+    pawl_outgoing message = message_again(item);
     if (inbox) {
+        message.causation_id = item->id;
         pawl_status status = uuid_next(&message.id, err);
         if (status != PAWL_OK)
             return status;

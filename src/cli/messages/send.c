@@ -81,8 +81,8 @@ static pawl_status headers_json(struct cli *cli, pawl_str *text, pawl_error *err
 }
 
 /* What the command line says about a message, payload excepted. */
-static pawl_status message_from_flags(struct cli *cli, struct message_new *message, pawl_error *err) {
-    *message = (struct message_new){
+static pawl_status message_from_flags(struct cli *cli, pawl_outgoing *message, pawl_error *err) {
+    *message = (pawl_outgoing){
         .id = cli_flag(cli, FLAG_ID)->uuid,
         .stream = cli_flag(cli, FLAG_STREAM)->text,
         .topic = cli_flag(cli, FLAG_TOPIC)->text,
@@ -95,7 +95,7 @@ static pawl_status message_from_flags(struct cli *cli, struct message_new *messa
     return headers_json(cli, &message->headers, err);
 }
 
-static void message_row(struct sender *sender, const struct message_new *message, pawl_uuid id,
+static void message_row(struct sender *sender, const pawl_outgoing *message, pawl_uuid id,
                         enum store_answer answer, struct cell cells[static COLUMNS]) {
     bool stream = !str_absent(message->stream);
     uint32_t partition = stream ? partition_of(message->stream, (uint32_t)sender->settings.partition_count)
@@ -111,7 +111,7 @@ static void message_row(struct sender *sender, const struct message_new *message
 }
 
 /* One call. Many applied messages are only counted in a table: their ids would fill the screen. */
-static pawl_status send_some(struct sender *sender, const struct message_new *messages, size_t count,
+static pawl_status send_some(struct sender *sender, const pawl_outgoing *messages, size_t count,
                              pawl_error *err) {
     struct output *output = &sender->cli->output;
     struct put_result result;
@@ -134,10 +134,10 @@ static pawl_status send_some(struct sender *sender, const struct message_new *me
     return status;
 }
 
-static pawl_status send_copies(struct sender *sender, const struct message_new *message, int64_t count,
+static pawl_status send_copies(struct sender *sender, const pawl_outgoing *message, int64_t count,
                                pawl_error *err) {
     size_t chunk = uuid_is_nil(sender->put.request) ? SEND_ROWS : PAWL_BATCH_MAX;
-    struct message_new *copies = arena_array(sender->cli->arena, chunk, sizeof *copies);
+    pawl_outgoing *copies = arena_array(sender->cli->arena, chunk, sizeof *copies);
     if (copies == NULL)
         return error_set(err, PAWL_NO_MEMORY, "send", "no memory for %zu messages", chunk);
     for (size_t i = 0; i < chunk; i++)
@@ -155,7 +155,7 @@ struct line_reader {
     FILE *file;
     struct buf line;
     int64_t line_no;
-    struct message_new *messages;
+    pawl_outgoing *messages;
     size_t count, count_max;
 };
 
@@ -179,15 +179,15 @@ static pawl_status flush_lines(struct sender *sender, struct line_reader *reader
 }
 
 /* One line into the next message; blank lines are passed over. */
-static pawl_status take_line(struct sender *sender, struct line_reader *reader,
-                             const struct message_new *defaults, pawl_error *err) {
+static pawl_status take_line(struct sender *sender, struct line_reader *reader, const pawl_outgoing *defaults,
+                             pawl_error *err) {
     pawl_str line = str_trim(buf_str(&reader->line));
     if (line.len == 0)
         return PAWL_OK;
     if (reader->count == reader->count_max) /* only a request key fills the array: see send_lines */
         return error_set(err, PAWL_INVALID, "send", "more than %d lines cannot go under one --request",
                          PAWL_BATCH_MAX);
-    struct message_new message = *defaults;
+    pawl_outgoing message = *defaults;
     pawl_str copy;
     pawl_status status = str_dup(sender->arena, line, &copy, err);
     if (status == PAWL_OK)
@@ -204,7 +204,7 @@ static pawl_status take_line(struct sender *sender, struct line_reader *reader,
 }
 
 static pawl_status read_lines(struct sender *sender, struct line_reader *reader,
-                              const struct message_new *defaults, pawl_error *err) {
+                              const pawl_outgoing *defaults, pawl_error *err) {
     bool at_once = !uuid_is_nil(sender->put.request);
     for (;;) {
         bool more = false;
@@ -225,7 +225,7 @@ static pawl_status read_lines(struct sender *sender, struct line_reader *reader,
     }
 }
 
-static pawl_status send_lines(struct sender *sender, const struct message_new *defaults, pawl_error *err) {
+static pawl_status send_lines(struct sender *sender, const pawl_outgoing *defaults, pawl_error *err) {
     struct line_reader reader = {.count_max = PAWL_BATCH_MAX};
     pawl_status status = input_open(cli_flag(sender->cli, FLAG_NDJSON)->text.ptr, &reader.file, err);
     if (status != PAWL_OK)
@@ -283,7 +283,7 @@ static pawl_status read_payload(struct cli *cli, size_t bytes_max, pawl_str *pay
 
 static pawl_status send_all(struct sender *sender, pawl_error *err) {
     struct cli *cli = sender->cli;
-    struct message_new message;
+    pawl_outgoing message;
     pawl_status status = message_from_flags(cli, &message, err);
     if (status != PAWL_OK)
         return status;

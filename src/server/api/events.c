@@ -25,20 +25,20 @@ static const struct field event_fields[] = {
 enum { EVENT_FIELDS = sizeof event_fields / sizeof *event_fields };
 
 /* With an Idempotency-Key the ids are derived from it, so that repeating the call appends nothing twice. */
-static pawl_status event_of(struct call *call, const struct tree *object, size_t index,
-                            struct event_new *event, pawl_error *err) {
+static pawl_status event_of(struct call *call, const struct tree *object, size_t index, pawl_event *event,
+                            pawl_error *err) {
     struct value values[EVENT_FIELDS] = {0};
     pawl_status status = call_object(object, "an event", event_fields, EVENT_FIELDS, values, err);
     if (status != PAWL_OK)
         return status;
-    *event = (struct event_new){.type = values[0].text,
-                                .payload = STR("{}"),
-                                .id = values[3].uuid,
-                                .correlation_id = values[4].uuid,
-                                .causation_id = values[5].uuid,
-                                .traceparent = values[6].text,
-                                .publish = values[7].number != 0,
-                                .topic = values[8].text};
+    *event = (pawl_event){.type = values[0].text,
+                          .payload = STR("{}"),
+                          .id = values[3].uuid,
+                          .correlation_id = values[4].uuid,
+                          .causation_id = values[5].uuid,
+                          .traceparent = values[6].text,
+                          .publish = values[7].number != 0,
+                          .topic = values[8].text};
     if (uuid_is_nil(event->id))
         status = call_request(call, (unsigned)index, &event->id, err);
     if (status == PAWL_OK)
@@ -50,7 +50,7 @@ static pawl_status event_of(struct call *call, const struct tree *object, size_t
 
 static pawl_status append(struct call *call, pawl_error *err) {
     const struct tree *items = call_value(call, "events")->tree;
-    struct event_new *events = arena_array(call->arena, items->count, sizeof *events);
+    pawl_event *events = arena_array(call->arena, items->count, sizeof *events);
     struct events_append in = {.stream = call_text(call, "name"),
                                .expected = call_int(call, "expected", EXPECT_ANY),
                                .events = events,

@@ -84,20 +84,20 @@ static const struct field message_fields[] = {
 
 enum { MESSAGE_FIELDS = sizeof message_fields / sizeof *message_fields };
 
-static pawl_status message_of(struct call *call, const struct tree *object, struct message_new *message,
+static pawl_status message_of(struct call *call, const struct tree *object, pawl_outgoing *message,
                               pawl_error *err) {
     struct value values[MESSAGE_FIELDS] = {0};
     pawl_status status = call_object(object, "a message", message_fields, MESSAGE_FIELDS, values, err);
     if (status != PAWL_OK)
         return status;
-    *message = (struct message_new){.type = values[0].text,
-                                    .payload = STR("{}"),
-                                    .stream = values[2].text,
-                                    .topic = values[3].text,
-                                    .id = values[5].uuid,
-                                    .correlation_id = values[6].uuid,
-                                    .causation_id = values[7].uuid,
-                                    .traceparent = values[8].text};
+    *message = (pawl_outgoing){.type = values[0].text,
+                               .payload = STR("{}"),
+                               .stream = values[2].text,
+                               .topic = values[3].text,
+                               .id = values[5].uuid,
+                               .correlation_id = values[6].uuid,
+                               .causation_id = values[7].uuid,
+                               .traceparent = values[8].text};
     status = call_tree_text(call->arena, values[1].tree, &message->payload, err);
     if (status == PAWL_OK)
         status = call_tree_text(call->arena, values[4].tree, &message->headers, err);
@@ -108,7 +108,7 @@ static const struct column sent_columns[] = {{COLUMN(UUID, "id")}, {COLUMN(TEXT,
 
 static pawl_status put_messages(struct call *call, pawl_error *err) {
     const struct tree *items = call_value(call, "messages")->tree;
-    struct message_new *messages = arena_array(call->arena, items->count, sizeof *messages);
+    pawl_outgoing *messages = arena_array(call->arena, items->count, sizeof *messages);
     struct messages_put put = {.kind = call_choice(call, "kind") == KIND_INBOX ? KIND_INBOX : KIND_OUTBOX,
                                .messages = messages,
                                .count = items->count,

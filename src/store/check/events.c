@@ -12,7 +12,7 @@
 static const struct text_rule stream_rule = {"stream", TEXT_STREAM, true};
 static const struct text_rule key_rule = {"perspective", TEXT_NAME, true};
 
-static pawl_status place_event(const struct place *at, const struct event_new *event, size_t bytes_max) {
+static pawl_status place_event(const struct place *at, const pawl_event *event, size_t bytes_max) {
     const struct {
         struct text_rule rule;
         pawl_str text;
@@ -50,7 +50,7 @@ pawl_status check_append(const struct events_append *in, pawl_error *err) {
     at.noun = "event";
     at.count = in->count;
     for (at.index = 0; at.index < in->count; at.index++) {
-        const struct event_new *event = &in->events[at.index];
+        const pawl_event *event = &in->events[at.index];
         status = place_event(&at, event, bytes_max);
         if (status != PAWL_OK)
             return status;
@@ -69,7 +69,7 @@ pawl_status check_limit(const char *op, int limit, pawl_error *err) {
     return PAWL_OK;
 }
 
-pawl_status check_events_query(const struct events_query *in, pawl_error *err) {
+pawl_status check_events_query(const pawl_read *in, pawl_error *err) {
     static const struct text_rule rule = {"stream", TEXT_STREAM, false};
     struct place at = {.op = "events_read", .err = err};
     pawl_status status = place_text(&at, &rule, in->stream);

@@ -152,7 +152,7 @@ pawl_status place_payload(const struct place *at, pawl_str payload, size_t bytes
     return PAWL_OK;
 }
 
-static pawl_status place_message(const struct place *at, const struct message_new *message,
+static pawl_status place_message(const struct place *at, const pawl_outgoing *message,
                                  size_t payload_bytes_max) {
     const struct {
         struct text_rule rule;
@@ -174,7 +174,7 @@ static pawl_status place_message(const struct place *at, const struct message_ne
     return place_json_object(at, "headers", message->headers);
 }
 
-pawl_status place_messages(struct place *at, const struct message_new *messages, size_t count,
+pawl_status place_messages(struct place *at, const pawl_outgoing *messages, size_t count,
                            size_t payload_bytes_max) {
     at->noun = NULL;
     pawl_status status = place_count(at, "messages", count, messages);

@@ -56,7 +56,7 @@ PAWL_MUSTCHECK pawl_status place_policy(const struct place *at, int policy);
 PAWL_MUSTCHECK pawl_status place_attempts(const struct place *at, int max_attempts);
 
 /* The messages of a put or a batch; at is filled with the item concerned. */
-PAWL_MUSTCHECK pawl_status place_messages(struct place *at, const struct message_new *messages, size_t count,
+PAWL_MUSTCHECK pawl_status place_messages(struct place *at, const pawl_outgoing *messages, size_t count,
                                           size_t payload_bytes_max);
 PAWL_MUSTCHECK pawl_status place_failures(struct place *at, const struct fail_item *items, size_t count);
 PAWL_MUSTCHECK pawl_status place_releases(struct place *at, const struct release_item *items, size_t count);

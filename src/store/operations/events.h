@@ -4,8 +4,7 @@
 OPERATION(events_append, const struct events_append *in, struct arena *arena, struct append_result *out,
           pawl_error *err)
 /* PAWL_NOT_FOUND: as_of_event is not in the stream. A stream that does not exist is empty. */
-OPERATION(events_read, const struct events_query *in, struct arena *arena, struct event_list *out,
-          pawl_error *err)
+OPERATION(events_read, const pawl_read *in, struct arena *arena, struct event_list *out, pawl_error *err)
 /* Gives positions to events committed since the last call; limit: the most appends to handle. */
 OPERATION(events_stamp, int limit, struct stamp_result *out, pawl_error *err)
 

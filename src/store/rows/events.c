@@ -3,11 +3,11 @@
 #include "store/event_receptors.h"
 #include "store/rows/shapes.h"
 
-#define ROW struct event_new
+#define ROW pawl_event
 SHAPE(event_new, M(type), JSON(payload), JSON(metadata), M(correlation_id), M(causation_id), M(traceparent));
 #undef ROW
 
-#define ROW struct stored_event
+#define ROW pawl_stored_event
 SHAPE(event, M(stream), M(version), M(position), M(id), M(type), M(payload), M(metadata), M(correlation_id),
       M(causation_id), M(traceparent), M(appended_ms));
 /* {{event}} */

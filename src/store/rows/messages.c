@@ -1,7 +1,7 @@
 /* The shapes of messages, and of what is asked about them. */
 #include "store/rows/shapes.h"
 
-#define ROW struct message_new
+#define ROW pawl_outgoing
 SHAPE(message_new, M(stream), M(topic), M(type), JSON(payload), JSON(headers), M(correlation_id),
       M(causation_id), M(traceparent));
 #undef ROW
@@ -18,6 +18,18 @@ const struct row_shape message_shape = {item_members + ITEM_GRANT,
                                         sizeof item_members / sizeof *item_members - ITEM_GRANT - ITEM_STATE,
                                         sizeof(ROW)};
 #undef ROW
+
+pawl_outgoing message_again(const struct item *item) {
+    return (pawl_outgoing){.id = item->id,
+                           .stream = item->stream,
+                           .topic = item->topic,
+                           .type = item->type,
+                           .payload = item->payload,
+                           .headers = item->headers,
+                           .correlation_id = item->correlation_id,
+                           .causation_id = item->causation_id,
+                           .traceparent = item->traceparent};
+}
 
 #define ROW struct message_row
 /* What a view adds to an item. */

@@ -63,14 +63,14 @@ static bool optional_uuid(pawl_str text, pawl_uuid *id) {
     return str_absent(text) || uuid_parse(text, id);
 }
 
-static bool to_message(const struct transport_message *in, struct message_new *out) {
+static bool to_message(const struct transport_message *in, pawl_outgoing *out) {
     const struct event *event = &in->event;
-    *out = (struct message_new){.stream = event->stream,
-                                .topic = in->destination,
-                                .type = event->type,
-                                .payload = event->data,
-                                .headers = event->headers,
-                                .traceparent = event->traceparent};
+    *out = (pawl_outgoing){.stream = event->stream,
+                           .topic = in->destination,
+                           .type = event->type,
+                           .payload = event->data,
+                           .headers = event->headers,
+                           .traceparent = event->traceparent};
     return uuid_parse(event->id, &out->id) && optional_uuid(event->correlation_id, &out->correlation_id) &&
            optional_uuid(event->causation_id, &out->causation_id);
 }
@@ -88,7 +88,7 @@ static pawl_status loopback_publish(struct transport *session, const struct tran
                                     size_t count, struct transport_result *results, pawl_error *err) {
     transport_results_unknown(results, count, "the database did not answer");
     arena_reset(session->arena);
-    struct message_new *list = arena_array(session->arena, count, sizeof(*list));
+    pawl_outgoing *list = arena_array(session->arena, count, sizeof(*list));
     if (list == NULL)
         return error_no_memory(err, "loopback");
     for (size_t i = 0; i < count; i++) {

@@ -21,7 +21,7 @@ struct draft {
     size_t change_count;
     struct alert_delivery *deliveries;
     size_t delivery_count;
-    struct message_new *messages;
+    pawl_outgoing *messages;
     size_t message_count;
 };
 
@@ -104,7 +104,7 @@ static void add_message(struct draft *draft) {
         draft->status = no_memory(draft->err);
         return;
     }
-    draft->messages[draft->message_count++] = (struct message_new){
+    draft->messages[draft->message_count++] = (pawl_outgoing){
         .id = change->id, .stream = str_from(stream), .type = str_from(type), .payload = change->detail};
 }
 

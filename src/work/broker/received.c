@@ -76,13 +76,13 @@ static pawl_str headers_of(struct arena *arena, const struct event *event) {
 
 static pawl_status accept(struct arena *arena, pawl_str topic, const struct event *event,
                           struct received *out, pawl_error *err) {
-    struct message_new *message = &out->messages[out->count];
-    *message = (struct message_new){.stream = event->stream,
-                                    .topic = topic,
-                                    .type = event->type,
-                                    .payload = event->data,
-                                    .headers = headers_of(arena, event),
-                                    .traceparent = event->traceparent};
+    pawl_outgoing *message = &out->messages[out->count];
+    *message = (pawl_outgoing){.stream = event->stream,
+                               .topic = topic,
+                               .type = event->type,
+                               .payload = event->data,
+                               .headers = headers_of(arena, event),
+                               .traceparent = event->traceparent};
     if (!uuid_parse(event->correlation_id, &message->correlation_id))
         message->correlation_id = uuid_nil();
     if (!uuid_parse(event->causation_id, &message->causation_id))

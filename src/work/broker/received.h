@@ -6,7 +6,7 @@
 #include "transport/transport.h"
 
 struct received {
-    struct message_new *messages;
+    pawl_outgoing *messages;
     size_t count;
     struct malformed *malformed;
     size_t malformed_count;

@@ -10,24 +10,6 @@
 #include "base/time/clock.h"
 #include "work/perspective/int.h"
 
-/* Converts events for a perspective in C. */
-static pawl_status call_function(const struct perspective_call *call, void *self, pawl_error *err) {
-    const struct function *own = *(const struct function *const *)self;
-    pawl_stored_event *events = calloc(call->count > 0 ? call->count : 1, sizeof(*events));
-    if (events == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
-    for (size_t i = 0; i < call->count; i++) {
-        const struct stored_event *in = &call->events[i];
-        events[i] = (pawl_stored_event){
-            in->stream,   in->version,        in->position,     in->id,          in->type,        in->payload,
-            in->metadata, in->correlation_id, in->causation_id, in->traceparent, in->appended_ms, in->replay};
-    }
-    pawl_perspective_call given = {call->connection, call->dialect, call->perspective, events, call->count};
-    pawl_status status = own->function(&given, own->self, err);
-    free(events);
-    return status;
-}
-
 bool perspective_inside(const struct perspective_row *row) {
     return row != NULL && (row->run == RUN_SQL || row->run == RUN_FUNCTION);
 }
@@ -93,24 +75,23 @@ static pawl_status advance_call(const struct work *work, const struct perspectiv
 }
 
 static struct perspective_advance advance_of(const struct work *work, const struct perspective_row *row,
-                                             const struct names *names, const struct function **own) {
-    *own = perspectives_find(work->all, row);
+                                             const struct names *names) {
+    const struct function *own = row->run == RUN_FUNCTION ? perspectives_find(work->all, row) : NULL;
     return (struct perspective_advance){.instance = work->instance,
                                         .perspective = row->key,
                                         .streams = names->list,
                                         .stream_count = names->count,
                                         .mine = work->projector->mine,
                                         .mine_count = work->projector->mine_count,
-                                        .function = row->run == RUN_FUNCTION ? call_function : NULL,
-                                        .self = own};
+                                        .function = own != NULL ? own->function : NULL,
+                                        .self = own != NULL ? own->self : NULL};
 }
 
 /* One batch. Transient errors are retried while there is time. */
 static pawl_status advance_once(const struct work *work, const struct perspective_row *row,
                                 const struct names *names, struct arena *arena, struct advance_result *out,
                                 pawl_error *err) {
-    const struct function *own = NULL;
-    struct perspective_advance in = advance_of(work, row, names, &own);
+    struct perspective_advance in = advance_of(work, row, names);
     int64_t wait_ms = PERSPECTIVE_RETRY_MS_FIRST;
     for (bool told = false;; told = true) {
         pawl_status status = advance_call(work, row, &in, arena, out, err);

@@ -30,7 +30,7 @@ static int64_t call_deadline(const struct work *work) {
 
 /* The idempotency key of a call: that of its last event. */
 static char *batch_key(const struct checkpoint_batch *batch, char key[static KEY_BYTES]) {
-    const struct stored_event *last = &batch->list.events[batch->list.count - 1];
+    const pawl_stored_event *last = &batch->list.events[batch->list.count - 1];
     snprintf(key, KEY_BYTES, "%.*s:%lld", STR_ARG(last->stream), (long long)last->version);
     return key;
 }

@@ -96,11 +96,11 @@ static pawl_status send(void *self, const struct tool_call *call, struct arena *
                         const struct tree **output, pawl_error *err) {
     struct shared_store *shared = NULL;
     struct store *store = NULL;
-    struct message_new message = {.type = text_of(call->arguments, "type"),
-                                  .stream = text_of(call->arguments, "stream"),
-                                  .topic = text_of(call->arguments, "topic"),
-                                  .payload = STR("{}"),
-                                  .traceparent = call->traceparent};
+    pawl_outgoing message = {.type = text_of(call->arguments, "type"),
+                             .stream = text_of(call->arguments, "stream"),
+                             .topic = text_of(call->arguments, "topic"),
+                             .payload = STR("{}"),
+                             .traceparent = call->traceparent};
     struct messages_put put = {.kind = KIND_OUTBOX, .messages = &message, .count = 1};
     char id[UUID_TEXT_BYTES];
     struct put_result written = {0};
@@ -169,15 +169,15 @@ static pawl_status enqueue(void *self, const struct tool_call *call, struct aren
 }
 
 /* One event of a call of pawl.append. Its id is the same for every try of the step. */
-static pawl_status event_of(const struct tool_call *call, size_t at, struct arena *arena,
-                            struct event_new *event, pawl_error *err) {
+static pawl_status event_of(const struct tool_call *call, size_t at, struct arena *arena, pawl_event *event,
+                            pawl_error *err) {
     const struct tree *from = tree_get_cstr(call->arguments, "events")->items[at];
     const struct tree *publish = tree_get_cstr(from, "publish");
-    *event = (struct event_new){.type = text_of(from, "type"),
-                                .payload = STR("{}"),
-                                .topic = text_of(from, "topic"),
-                                .publish = publish != NULL && publish->kind == TREE_TRUE,
-                                .traceparent = call->traceparent};
+    *event = (pawl_event){.type = text_of(from, "type"),
+                          .payload = STR("{}"),
+                          .topic = text_of(from, "topic"),
+                          .publish = publish != NULL && publish->kind == TREE_TRUE,
+                          .traceparent = call->traceparent};
     char *key = arena_printf(arena, "%.*s#%zu", STR_ARG(call->idempotency_key), at);
     pawl_status status = key != NULL ? id_of(str_from(key), &event->id, err)
                                      : error_set(err, PAWL_NO_MEMORY, "tools", "out of memory");
@@ -203,7 +203,7 @@ static pawl_status append(void *self, const struct tool_call *call, struct arena
     struct store *store = NULL;
     const struct tree *list = tree_get_cstr(call->arguments, "events");
     const struct tree *expected = tree_get_cstr(call->arguments, "expected_version");
-    struct event_new *events = arena_array(arena, list->count, sizeof(*events));
+    pawl_event *events = arena_array(arena, list->count, sizeof(*events));
     struct events_append in = {.stream = text_of(call->arguments, "stream"),
                                .expected = EXPECT_ANY,
                                .events = events,

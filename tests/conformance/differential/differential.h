@@ -95,7 +95,7 @@ void operation_view(struct world *world);
 pawl_uuid instance_pick(struct world *world); /* any of the slots, dead or alive */
 pawl_uuid live_pick(struct world *world);     /* mostly one that may claim */
 pawl_uuid request_pick(struct world *world);
-size_t messages_pick(struct world *world, enum store_kind kind, struct message_new *messages, size_t most);
+size_t messages_pick(struct world *world, enum store_kind kind, pawl_outgoing *messages, size_t most);
 struct instance_new instance_input(struct world *world, pawl_uuid id);
 /* References to items of remembered grants, one array per side with that side's tokens. */
 size_t refs_pick(struct world *world, const struct grant *grant, struct item_ref refs[SIDES][CALL_ITEMS]);

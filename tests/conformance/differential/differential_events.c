@@ -67,17 +67,17 @@ static pawl_str key_pick(struct world *w) {
 }
 
 static void append(struct world *w) {
-    struct event_new events[EVENTS_MAX];
+    pawl_event events[EVENTS_MAX];
     struct events_append in = {
         .stream = stream_pick(w), .events = events, .count = (size_t)pick(w, EVENTS_MAX) + 1};
     bool again = w->made > 0 && chance(w, 8);
     int first = again ? pick(w, w->made) : w->made;
     for (size_t i = 0; i < in.count; i++)
-        events[i] = (struct event_new){
-            .id = event_id(first + (int)i + 1),
-            .type = str_from(types[(first + (int)i) % TYPES]),
-            .payload = pair_name(&w->pair, "", chance(w, 90) ? (first + (int)i) % 100 : 100),
-            .publish = chance(w, 5)};
+        events[i] =
+            (pawl_event){.id = event_id(first + (int)i + 1),
+                         .type = str_from(types[(first + (int)i) % TYPES]),
+                         .payload = pair_name(&w->pair, "", chance(w, 90) ? (first + (int)i) % 100 : 100),
+                         .publish = chance(w, 5)};
     in.expected = chance(w, 70) ? EXPECT_ANY : pick(w, 12);
     w->made += again ? 0 : (int)in.count;
     pair_describe(&w->pair, "append %zu to %.*s expected=%" PRId64 " first=%d", in.count, STR_ARG(in.stream),
@@ -95,7 +95,7 @@ static void append(struct world *w) {
 static void say_events(struct world *w, int s, const struct event_list *list) {
     pair_say(&w->pair, s, " head=%" PRId64, list->head);
     for (size_t i = 0; i < list->count; i++) {
-        const struct stored_event *e = &list->events[i];
+        const pawl_stored_event *e = &list->events[i];
         pair_say(&w->pair, s, "\n event %.*s %" PRId64 " at %" PRId64 " #%d %.*s=%.*s %" PRId64 " replay=%d",
                  STR_ARG(e->stream), e->version, e->position, event_number(e->id), STR_ARG(e->type),
                  STR_ARG(e->payload), e->appended_ms, e->replay);
@@ -111,7 +111,7 @@ static void stamp(struct world *w) {
 }
 
 static void read_events(struct world *w) {
-    struct events_query in = {.from = pick(w, 8), .backward = chance(w, 30), .limit = pick(w, 9) + 1};
+    pawl_read in = {.from = pick(w, 8), .backward = chance(w, 30), .limit = pick(w, 9) + 1};
     if (chance(w, 70))
         in.stream = stream_pick(w);
     if (chance(w, 20))
@@ -247,7 +247,7 @@ struct seen {
     int side, broken;
 };
 
-static pawl_status see(const struct perspective_call *call, void *self, pawl_error *err) {
+static pawl_status see(const pawl_perspective_call *call, void *self, pawl_error *err) {
     struct seen *seen = self;
     for (size_t i = 0; i < call->count; i++)
         if (seen->broken > 0 && event_number(call->events[i].id) % BROKEN == seen->broken)

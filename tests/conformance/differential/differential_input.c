@@ -51,12 +51,12 @@ static pawl_uuid message_id_pick(struct world *world, enum store_kind kind) {
 }
 
 /* The texts live in the first side's arena; both sides read them. */
-size_t messages_pick(struct world *world, enum store_kind kind, struct message_new *messages, size_t most) {
+size_t messages_pick(struct world *world, enum store_kind kind, pawl_outgoing *messages, size_t most) {
     struct arena *arena = world->side[0].arena;
     size_t count = (size_t)pick(world, (int)most) + 1;
     for (size_t i = 0; i < count; i++) {
-        struct message_new *message = &messages[i];
-        *message = (struct message_new){.id = message_id_pick(world, kind)};
+        pawl_outgoing *message = &messages[i];
+        *message = (pawl_outgoing){.id = message_id_pick(world, kind)};
         int number = message->id.b[15];
         message->type = chance(world, 50) ? STR("Order.Placed") : STR("Órder.Pàid");
         /* By its id, so that a repeated one has the same payload, but for a few. */

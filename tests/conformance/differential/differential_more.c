@@ -18,7 +18,7 @@ struct batch_input {
     struct release_item releases[CALL_ITEMS];
     size_t counts[4]; /* completions, failures, releases, renewals */
     enum store_kind kind;
-    struct message_new messages[KIND_COUNT + 1][CALL_ITEMS];
+    pawl_outgoing messages[KIND_COUNT + 1][CALL_ITEMS];
     struct receptor_report receptors[CALL_ITEMS];
     struct checkpoint_report checkpoints[CALL_ITEMS];
 };

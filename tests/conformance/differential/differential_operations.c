@@ -113,7 +113,7 @@ static enum store_kind kind_pick(struct world *world) {
 }
 
 void operation_put(struct world *world) {
-    struct message_new messages[CALL_ITEMS];
+    pawl_outgoing messages[CALL_ITEMS];
     struct messages_put in = {.kind = kind_pick(world), .messages = messages, .request = request_pick(world)};
     in.count = messages_pick(world, in.kind, messages, 5);
     if (in.kind == KIND_INBOX)

@@ -292,8 +292,7 @@ static void a_worker_learns_what_there_is_without_counts(void **state) {
 }
 
 static void append_traced(struct conf *c, const char *stream, const char *type, const char *traceparent) {
-    struct event_new event = {
-        .type = str_from(type), .payload = STR("{}"), .traceparent = str_from(traceparent)};
+    pawl_event event = {.type = str_from(type), .payload = STR("{}"), .traceparent = str_from(traceparent)};
     struct events_append in = {
         .stream = str_from(stream), .expected = EXPECT_ANY, .events = &event, .count = 1};
     struct append_result out;

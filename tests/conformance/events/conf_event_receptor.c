@@ -111,8 +111,8 @@ static void the_id_of_a_message_is_the_same_in_every_store(void **state) {
     feed(c, "mail", NULL, 10);
     join(c, 1, KIND_BIT(KIND_INBOX));
     struct item_list list = claim(c, 1, KIND_INBOX, 10);
-    struct stored_event event = {.stream = STR("x"), .version = 1, .id = message_id(7), .type = STR("t")};
-    struct message_new wanted;
+    pawl_stored_event event = {.stream = STR("x"), .version = 1, .id = message_id(7), .type = STR("t")};
+    pawl_outgoing wanted;
     ok(c, receptor_message(c->arena, &event, STR("mail"), &wanted, &c->err));
     assert_int_equal(list.count, 1);
     assert_true(uuid_equal(list.items[0].id, wanted.id));
@@ -195,7 +195,7 @@ static void metadata_comes_along_when_it_fits(void **state) {
     char *large = arena_alloc(c->arena, 64001);
     memset(large, 'a', 64000);
     large[64000] = '\0';
-    struct event_new events[2] = {
+    pawl_event events[2] = {
         {.id = message_id(1), .type = STR("a"), .payload = STR("{}"), .metadata = STR("{\"by\":\"ann\"}")},
         {.id = message_id(2),
          .type = STR("a"),

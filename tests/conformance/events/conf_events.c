@@ -5,7 +5,7 @@
 
 #include "base/limits.h"
 
-static struct event_list read_events(struct conf *c, struct events_query query) {
+static struct event_list read_events(struct conf *c, pawl_read query) {
     struct event_list list = {0};
     if (query.limit == 0)
         query.limit = 100;
@@ -25,7 +25,7 @@ static void versions_follow_one_another(void **state) {
     assert_int_equal(more.version, 4);
     assert_false(uuid_is_nil(more.ids[2]));
     assert_int_equal(append(c, "order-2", EXPECT_ANY, "Created", 2, 0).version, 2);
-    struct event_list list = read_events(c, (struct events_query){.stream = STR("order-1")});
+    struct event_list list = read_events(c, (pawl_read){.stream = STR("order-1")});
     assert_int_equal(list.count, 4);
     assert_int_equal(list.head, 4);
     for (size_t i = 0; i < 4; i++)
@@ -52,7 +52,7 @@ static void a_wrong_expected_version_is_answered_with_the_actual_one(void **stat
 }
 
 /* What is not the same call again is a conflict, and says that it is about ids. */
-static void refuse_ids(struct conf *c, const char *stream, struct event_new event) {
+static void refuse_ids(struct conf *c, const char *stream, pawl_event event) {
     struct events_append in = {
         .stream = str_from(stream), .expected = EXPECT_ANY, .events = &event, .count = 1};
     struct append_result out = {0};
@@ -96,7 +96,7 @@ static void an_id_with_anything_else_is_a_conflict(void **state) {
     some = append(c, "order-1", EXPECT_ANY, "Created", 3, 1); /* known, but with other content */
     assert_int_equal(some.answer, ANSWER_CONFLICT);
     assert_true(some.id_known);
-    struct event_new event = {.id = message_id(2), .type = STR("Created"), .payload = STR("{\"n\":1}")};
+    pawl_event event = {.id = message_id(2), .type = STR("Created"), .payload = STR("{\"n\":1}")};
     refuse_ids(c, "order-2", event); /* in another stream */
     event.payload = STR("{\"n\":2}");
     refuse_ids(c, "order-1", event);
@@ -113,8 +113,8 @@ static void an_id_with_anything_else_is_a_conflict(void **state) {
     assert_int_equal(out.answer, ANSWER_DUPLICATE);
     assert_int_equal(out.version, 2);
     /* Out of order. */
-    struct event_new turned[] = {{.id = message_id(2), .type = STR("Created"), .payload = STR("{\"n\":1}")},
-                                 {.id = message_id(1), .type = STR("Created"), .payload = STR("{\"n\":0}")}};
+    pawl_event turned[] = {{.id = message_id(2), .type = STR("Created"), .payload = STR("{\"n\":1}")},
+                           {.id = message_id(1), .type = STR("Created"), .payload = STR("{\"n\":0}")}};
     in.events = turned;
     in.count = 2;
     ok(c, EVENTS(c)->events_append(c->store, &in, c->arena, &out, &c->err));
@@ -130,25 +130,25 @@ static void a_stream_is_read_backward_from_a_version_as_of_an_event_and_as_of_a_
     advance(c, 1000);
     append(c, "order-1", EXPECT_ANY, "Paid", 2, 4);
     struct event_list back =
-        read_events(c, (struct events_query){.stream = STR("order-1"), .backward = true, .limit = 2});
+        read_events(c, (pawl_read){.stream = STR("order-1"), .backward = true, .limit = 2});
     assert_int_equal(back.count, 2);
     assert_int_equal(back.events[0].version, 5);
     assert_int_equal(back.events[1].version, 4);
-    back = read_events(c, (struct events_query){.stream = STR("order-1"), .backward = true, .from = 3});
+    back = read_events(c, (pawl_read){.stream = STR("order-1"), .backward = true, .from = 3});
     assert_int_equal(back.count, 3);
     assert_int_equal(back.events[0].version, 3);
-    struct event_list from = read_events(c, (struct events_query){.stream = STR("order-1"), .from = 4});
+    struct event_list from = read_events(c, (pawl_read){.stream = STR("order-1"), .from = 4});
     assert_int_equal(from.count, 2);
     assert_int_equal(from.events[0].version, 4);
-    struct event_list old = read_events(c, (struct events_query){.stream = STR("order-1"), .as_of_ms = then});
+    struct event_list old = read_events(c, (pawl_read){.stream = STR("order-1"), .as_of_ms = then});
     assert_int_equal(old.count, 3);
     assert_int_equal(old.head, 5);
-    old = read_events(c, (struct events_query){.stream = STR("order-1"), .as_of_event = message_id(2)});
+    old = read_events(c, (pawl_read){.stream = STR("order-1"), .as_of_event = message_id(2)});
     assert_int_equal(old.count, 2);
-    struct events_query wrong = {.stream = STR("order-2"), .as_of_event = message_id(2), .limit = 1};
+    pawl_read wrong = {.stream = STR("order-2"), .as_of_event = message_id(2), .limit = 1};
     struct event_list list;
     expect(c, PAWL_NOT_FOUND, EVENTS(c)->events_read(c->store, &wrong, c->arena, &list, &c->err));
-    assert_int_equal(read_events(c, (struct events_query){.stream = STR("nobody")}).count, 0);
+    assert_int_equal(read_events(c, (pawl_read){.stream = STR("nobody")}).count, 0);
 }
 
 /* covers: B0.6 BX.8 */
@@ -159,7 +159,7 @@ static void everything_has_positions_without_gaps_in_the_order_of_every_stream(v
     append(c, "a", EXPECT_ANY, "Paid", 1, 0);
     stamp(c);
     stamp(c);
-    struct event_list all = read_events(c, (struct events_query){.limit = 100});
+    struct event_list all = read_events(c, (pawl_read){.limit = 100});
     assert_int_equal(all.count, 6);
     assert_int_equal(all.head, 6);
     int64_t last_a = 0, last_b = 0;
@@ -171,31 +171,31 @@ static void everything_has_positions_without_gaps_in_the_order_of_every_stream(v
     }
     append(c, "b", EXPECT_ANY, "Paid", 2, 0);
     stamp(c);
-    struct event_list next = read_events(c, (struct events_query){.from = 6, .limit = 2});
+    struct event_list next = read_events(c, (pawl_read){.from = 6, .limit = 2});
     assert_int_equal(next.count, 2);
     assert_int_equal(next.events[0].position, 6);
     assert_int_equal(next.events[1].position, 7);
     assert_int_equal(next.head, 8);
-    struct event_list back = read_events(c, (struct events_query){.backward = true, .limit = 3});
+    struct event_list back = read_events(c, (pawl_read){.backward = true, .limit = 3});
     assert_int_equal(back.events[0].position, 8);
     assert_int_equal(back.events[2].position, 6);
-    back = read_events(c, (struct events_query){.backward = true, .from = 2, .limit = 5});
+    back = read_events(c, (pawl_read){.backward = true, .from = 2, .limit = 5});
     assert_int_equal(back.count, 2);
     assert_int_equal(back.events[0].position, 2);
 }
 
 static void an_event_can_be_published_in_the_same_transaction(void **state) {
     struct conf *c = *state;
-    struct event_new events[] = {{.id = message_id(1),
-                                  .type = STR("Created"),
-                                  .payload = STR("{}"),
-                                  .publish = true,
-                                  .topic = STR("orders"),
-                                  .metadata = STR("{\"who\":\"me\"}"),
-                                  .correlation_id = message_id(8),
-                                  .causation_id = message_id(9),
-                                  .traceparent = STR("00-aa-bb-01")},
-                                 {.id = message_id(2), .type = STR("Noted"), .payload = STR("{}")}};
+    pawl_event events[] = {{.id = message_id(1),
+                            .type = STR("Created"),
+                            .payload = STR("{}"),
+                            .publish = true,
+                            .topic = STR("orders"),
+                            .metadata = STR("{\"who\":\"me\"}"),
+                            .correlation_id = message_id(8),
+                            .causation_id = message_id(9),
+                            .traceparent = STR("00-aa-bb-01")},
+                           {.id = message_id(2), .type = STR("Noted"), .payload = STR("{}")}};
     struct events_append in = {.stream = STR("order-1"), .expected = 0, .events = events, .count = 2};
     struct append_result out;
     ok(c, EVENTS(c)->events_append(c->store, &in, c->arena, &out, &c->err));
@@ -206,7 +206,7 @@ static void an_event_can_be_published_in_the_same_transaction(void **state) {
     assert_true(str_equal(row.item.headers, STR("{\"who\":\"me\"}")));
     assert_true(uuid_equal(row.item.correlation_id, message_id(8)));
     assert_int_equal(rows_with_id(c, 2), 0);
-    struct event_list list = read_events(c, (struct events_query){.stream = STR("order-1")});
+    struct event_list list = read_events(c, (pawl_read){.stream = STR("order-1")});
     assert_true(str_equal(list.events[0].metadata, STR("{\"who\":\"me\"}")));
     assert_true(uuid_equal(list.events[0].causation_id, message_id(9)));
     assert_true(str_equal(list.events[0].traceparent, STR("00-aa-bb-01")));
@@ -249,7 +249,7 @@ static void wrong_appends_are_refused_with_what_to_do(void **state) {
     char long_type[501];
     memset(long_type, 'x', 500);
     long_type[500] = '\0';
-    struct event_new event = {.type = STR("Created"), .payload = STR("{}")};
+    pawl_event event = {.type = STR("Created"), .payload = STR("{}")};
     struct events_append in = {.stream = STR("order-1"), .expected = -2, .events = &event, .count = 1};
     refuse(c, in, "expected version -2");
     in.expected = 0;
@@ -266,12 +266,12 @@ static void wrong_appends_are_refused_with_what_to_do(void **state) {
     event.payload = STR("{}");
     event.metadata = STR("[]");
     refuse(c, in, "JSON object");
-    struct event_new twice[] = {{.id = message_id(1), .type = STR("A"), .payload = STR("1")},
-                                {.id = message_id(1), .type = STR("A"), .payload = STR("1")}};
+    pawl_event twice[] = {{.id = message_id(1), .type = STR("A"), .payload = STR("1")},
+                          {.id = message_id(1), .type = STR("A"), .payload = STR("1")}};
     in.events = twice;
     in.count = 2;
     refuse(c, in, "twice");
-    assert_int_equal(read_events(c, (struct events_query){.stream = STR("order-1")}).count, 0);
+    assert_int_equal(read_events(c, (pawl_read){.stream = STR("order-1")}).count, 0);
 }
 
 static const struct CMUnitTest tests[] = {

@@ -14,12 +14,12 @@ static void must_(struct conf *c, pawl_status status, const char *call) {
 
 struct append_result append_(struct conf *c, const char *stream, int64_t expected, const char *type,
                              int count, int first_id) {
-    struct event_new *events = arena_array(c->arena, (size_t)count, sizeof *events);
+    pawl_event *events = arena_array(c->arena, (size_t)count, sizeof *events);
     assert_non_null(events);
     for (int i = 0; i < count; i++)
-        events[i] = (struct event_new){.id = first_id > 0 ? message_id(first_id + i) : uuid_nil(),
-                                       .type = str_from(type),
-                                       .payload = str_from(arena_printf(c->arena, "{\"n\":%d}", i))};
+        events[i] = (pawl_event){.id = first_id > 0 ? message_id(first_id + i) : uuid_nil(),
+                                 .type = str_from(type),
+                                 .payload = str_from(arena_printf(c->arena, "{\"n\":%d}", i))};
     struct events_append in = {
         .stream = str_from(stream), .expected = expected, .events = events, .count = (size_t)count};
     struct append_result out = {0};
@@ -68,12 +68,12 @@ struct checkpoint_grants grants_(struct conf *c, int n, const char *stream, cons
     return out;
 }
 
-pawl_status see(const struct perspective_call *call, void *self, pawl_error *err) {
+pawl_status see(const pawl_perspective_call *call, void *self, pawl_error *err) {
     struct seen *seen = self;
     size_t before = strlen(seen->text);
     seen->calls++;
     for (size_t i = 0; i < call->count; i++) {
-        const struct stored_event *e = &call->events[i];
+        const pawl_stored_event *e = &call->events[i];
         if (seen->fails_at != 0 && e->version == seen->fails_at) {
             seen->text[before] = '\0';
             return error_set(err, PAWL_INVALID, "see", "cannot apply version %" PRId64, e->version);

@@ -30,7 +30,7 @@ struct seen {
     int64_t fails_at; /* fails at this version; 0 = never */
     int calls;
 };
-pawl_status see(const struct perspective_call *call, void *self, pawl_error *err);
+pawl_status see(const pawl_perspective_call *call, void *self, pawl_error *err);
 struct apply_item apply_(struct conf *c, const char *key, int64_t token, const char *stream, int batch,
                          struct seen *seen);
 #define apply_one(c, ...) (conf_at(c, __FILE__, __LINE__), apply_(c, __VA_ARGS__))

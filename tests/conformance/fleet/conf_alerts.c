@@ -186,10 +186,10 @@ static void what_a_turn_found_is_written_together(void **state) {
             .phase = ALERT_FIRING, .since_ms = c->now_ms, .turning_ms = 5, .told = true, .value = 10001}};
     struct alert_change change = fired(1, "outbox-backlog");
     struct alert_delivery deliveries[2] = {{change.id, STR("log")}, {change.id, STR("pager")}};
-    struct message_new message = {.id = change.id,
-                                  .stream = STR("alert:outbox-backlog"),
-                                  .type = STR("pawl.alert.fired"),
-                                  .payload = change.detail};
+    pawl_outgoing message = {.id = change.id,
+                             .stream = STR("alert:outbox-backlog"),
+                             .type = STR("pawl.alert.fired"),
+                             .payload = change.detail};
     struct alert_turn_end end = {.token = turn.token,
                                  .window = STR(""),
                                  .verdicts = &verdict,
@@ -219,10 +219,10 @@ static void a_rule_that_changed_meanwhile_undoes_the_whole_turn(void **state) {
         {STR("outbox-backlog"), 1, {.phase = ALERT_FIRING, .since_ms = c->now_ms}},
         {STR("error-rate"), 1, {.phase = ALERT_FIRING, .since_ms = c->now_ms}}};
     struct alert_change change = fired(1, "outbox-backlog");
-    struct message_new message = {.id = change.id,
-                                  .stream = STR("alert:outbox-backlog"),
-                                  .type = STR("pawl.alert.fired"),
-                                  .payload = change.detail};
+    pawl_outgoing message = {.id = change.id,
+                             .stream = STR("alert:outbox-backlog"),
+                             .type = STR("pawl.alert.fired"),
+                             .payload = change.detail};
     struct alert_turn_end end = {.token = turn.token,
                                  .window = STR(""),
                                  .verdicts = verdicts,

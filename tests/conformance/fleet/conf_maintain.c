@@ -27,7 +27,7 @@ static void maintenance_of_an_empty_store_removes_nothing(void **state) {
 
 static void a_request_key_is_kept_for_an_hour(void **state) {
     struct conf *c = *state;
-    struct message_new in = message_numbered(c, 1, STR("a"));
+    pawl_outgoing in = message_numbered(c, 1, STR("a"));
     struct messages_put call = {.kind = KIND_OUTBOX, .messages = &in, .count = 1, .request = request_id(1)};
     put_with(c, call);
     advance(c, HOUR_MS);

@@ -63,10 +63,10 @@ static void one_call_does_every_step_and_answers_each_item(void **state) {
                                    .delay_ms = 60000};
     struct item_ref out_renew = {item_of(c, held.out, 4)->token, message_id(4)};
     struct item_ref in_renew = {item_of(c, held.in, 14)->token, message_id(14)};
-    struct message_new out_new[2] = {message_numbered(c, 5, stream_on(c, 7, 0)),
-                                     message_numbered(c, 6, stream_on(c, 7, 0))};
-    struct message_new in_new = message_numbered(c, 15, stream_on(c, 7, 0));
-    struct message_new view_new = message_numbered(c, 25, stream_on(c, 7, 0));
+    pawl_outgoing out_new[2] = {message_numbered(c, 5, stream_on(c, 7, 0)),
+                                message_numbered(c, 6, stream_on(c, 7, 0))};
+    pawl_outgoing in_new = message_numbered(c, 15, stream_on(c, 7, 0));
+    pawl_outgoing view_new = message_numbered(c, 25, stream_on(c, 7, 0));
     struct receptor_report receptors[2] = {
         {.event_id = message_id(11), .receptor = STR("Mailer"), .status = COMPLETED},
         {.event_id = message_id(11), .receptor = STR("Ledger"), .status = 1, .error = STR("closed")}};
@@ -286,7 +286,7 @@ static void an_evicted_instance_is_stale_and_nothing_happens(void **state) {
     struct conf *c = *state;
     struct both_held held = hold_both(c);
     struct complete_item out_done = done(item_of(c, held.out, 1));
-    struct message_new out_new = message_numbered(c, 5, STR("a"));
+    pawl_outgoing out_new = message_numbered(c, 5, STR("a"));
     ok(c, c->core->instance_evict(c->store, instance_id(1), &c->err));
     const char *before = state_text(c);
     struct work_batch in = batch_of(1);
@@ -307,7 +307,7 @@ static void an_error_rolls_everything_back(void **state) {
     struct conf *c = *state;
     struct both_held held = hold_both(c);
     struct complete_item out_done = done(item_of(c, held.out, 1));
-    struct message_new out_new[2] = {message_numbered(c, 5, STR("a")), message_numbered(c, 6, STR("a"))};
+    pawl_outgoing out_new[2] = {message_numbered(c, 5, STR("a")), message_numbered(c, 6, STR("a"))};
     out_new[1].payload = STR("{\"n\":");
     const char *before = state_text(c);
     struct work_batch in = batch_of(1);
@@ -331,7 +331,7 @@ static void an_item_s_answer_never_rolls_back_another(void **state) {
     struct both_held held = hold_both(c);
     struct complete_item completions[2] = {done(item_of(c, held.out, 1)), done(item_of(c, held.out, 2))};
     completions[0].ref.token = 5; /* stale */
-    struct message_new in_new[2] = {message_numbered(c, 11, STR("x")), message_numbered(c, 16, STR("x"))};
+    pawl_outgoing in_new[2] = {message_numbered(c, 11, STR("x")), message_numbered(c, 16, STR("x"))};
     struct work_batch in = batch_of(1);
     in.completions[OUT] = completions, in.completion_count[OUT] = 2;
     in.messages[IN] = in_new, in.message_count[IN] = 2;
@@ -345,7 +345,7 @@ static void an_item_s_answer_never_rolls_back_another(void **state) {
 /* covers: W16 W37 */
 static void skip_claim_writes_and_claims_nothing(void **state) {
     struct conf *c = *state;
-    struct message_new out_new = message_numbered(c, 1, STR("a"));
+    pawl_outgoing out_new = message_numbered(c, 1, STR("a"));
     struct work_batch in = batch_of(1);
     in.messages[OUT] = &out_new, in.message_count[OUT] = 1;
     in.claim_max[OUT] = 10;
@@ -382,8 +382,8 @@ static void a_batch_sent_again_with_its_request_is_applied_once(void **state) {
     struct conf *c = *state;
     struct both_held held = hold_both(c);
     struct complete_item out_done = done(item_of(c, held.out, 1));
-    struct message_new out_new[2] = {message_numbered(c, 5, stream_on(c, 9, 0)),
-                                     message_numbered(c, 6, stream_on(c, 10, 0))};
+    pawl_outgoing out_new[2] = {message_numbered(c, 5, stream_on(c, 9, 0)),
+                                message_numbered(c, 6, stream_on(c, 10, 0))};
     struct work_batch in = batch_of(1);
     in.completions[OUT] = &out_done, in.completion_count[OUT] = 1;
     in.messages[OUT] = out_new, in.message_count[OUT] = 2;
@@ -417,7 +417,7 @@ static void an_empty_batch_changes_nothing_but_the_beat(void **state) {
 
 static void a_consumer_may_be_named_for_the_inbox(void **state) {
     struct conf *c = *state;
-    struct message_new in_new = message_numbered(c, 1, STR("a"));
+    pawl_outgoing in_new = message_numbered(c, 1, STR("a"));
     struct work_batch in = batch_of(1);
     in.messages[IN] = &in_new, in.message_count[IN] = 1;
     in.consumer = STR("billing");
@@ -447,7 +447,7 @@ static void a_batch_that_may_not_claim_is_stale_as_a_whole(void **state) {
     in.instance.lease_ms = 200;
     process(c, in);
     advance(c, 500); /* the lease is over, and the beat is too young to be renewed by the batch */
-    struct message_new out_new = message_numbered(c, 1, STR("a"));
+    pawl_outgoing out_new = message_numbered(c, 1, STR("a"));
     struct work_batch_result result;
     in.messages[OUT] = &out_new, in.message_count[OUT] = 1;
     in.claim_max[OUT] = 10;

@@ -4,7 +4,7 @@
 
 #include "base/limits.h"
 
-static struct messages_put inbox_put(const struct message_new *messages, size_t count, const char *consumer) {
+static struct messages_put inbox_put(const pawl_outgoing *messages, size_t count, const char *consumer) {
     return (struct messages_put){
         .kind = KIND_INBOX, .messages = messages, .count = count, .consumer = str_from(consumer)};
 }
@@ -29,8 +29,8 @@ static void DuplicateInbox_DeduplicationPrevents(void **state) {
 static void a_duplicate_leaves_the_rest_of_the_call_alone(void **state) {
     struct conf *c = *state;
     put(c, KIND_INBOX, 2, STR("a"));
-    struct message_new in[4] = {message_numbered(c, 1, STR("a")), message_numbered(c, 2, STR("a")),
-                                message_numbered(c, 2, STR("a")), message_numbered(c, 3, STR("a"))};
+    pawl_outgoing in[4] = {message_numbered(c, 1, STR("a")), message_numbered(c, 2, STR("a")),
+                           message_numbered(c, 2, STR("a")), message_numbered(c, 3, STR("a"))};
     in[2].payload = STR("{\"other\":true}");
     struct put_result result = put_with(c, inbox_put(in, 4, "orders"));
     assert_int_equal(result.answers[0], ANSWER_APPLIED);
@@ -45,8 +45,8 @@ static void a_duplicate_leaves_the_rest_of_the_call_alone(void **state) {
 
 static void inside_one_call_the_first_wins(void **state) {
     struct conf *c = *state;
-    struct message_new in[3] = {message_numbered(c, 1, STR("a")), message_numbered(c, 1, STR("a")),
-                                message_numbered(c, 1, STR("a"))};
+    pawl_outgoing in[3] = {message_numbered(c, 1, STR("a")), message_numbered(c, 1, STR("a")),
+                           message_numbered(c, 1, STR("a"))};
     in[2].payload = STR("[]");
     struct put_result result = put_with(c, inbox_put(in, 3, "orders"));
     assert_int_equal(result.answers[0], ANSWER_APPLIED);
@@ -58,7 +58,7 @@ static void inside_one_call_the_first_wins(void **state) {
 /* covers: B2.10 */
 static void two_consumers_each_get_the_message(void **state) {
     struct conf *c = *state;
-    struct message_new in = message_numbered(c, 1, STR("a"));
+    pawl_outgoing in = message_numbered(c, 1, STR("a"));
     assert_int_equal(put_with(c, inbox_put(&in, 1, "billing")).answers[0], ANSWER_APPLIED);
     assert_int_equal(put_with(c, inbox_put(&in, 1, "shipping")).answers[0], ANSWER_APPLIED);
     assert_int_equal(put_with(c, inbox_put(&in, 1, "billing")).answers[0], ANSWER_DUPLICATE);

@@ -7,14 +7,13 @@
 
 enum { OUTBOX_BIT = KIND_BIT(KIND_OUTBOX) };
 
-static struct message_new good(void) {
-    return (struct message_new){
-        .id = message_id(1), .stream = STR("a"), .type = STR("T"), .payload = STR("{}")};
+static pawl_outgoing good(void) {
+    return (pawl_outgoing){.id = message_id(1), .stream = STR("a"), .type = STR("T"), .payload = STR("{}")};
 }
 
 /* The put must be refused as invalid, say the words, and leave the state as it was. */
-static void refuse_put(struct conf *c, struct message_new message, const char *words) {
-    struct message_new both[2] = {message_numbered(c, 7, STR("ok")), message};
+static void refuse_put(struct conf *c, pawl_outgoing message, const char *words) {
+    pawl_outgoing both[2] = {message_numbered(c, 7, STR("ok")), message};
     struct messages_put in = {.kind = KIND_OUTBOX, .messages = both, .count = 2};
     struct put_result result = {0};
     const char *before = state_text_(c);
@@ -33,11 +32,11 @@ static void payloads_that_are_not_json_are_refused(void **state) {
                                         "[1,]", "'text'",   "{\"a\":01}", "\"\\ud800\"", "\"\\u0000\"",
                                         "NaN",  "\"\x01\"", "[\"\\x\"]"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        struct message_new message = good();
+        pawl_outgoing message = good();
         message.payload = str_from(wrong[i]);
         refuse_put(c, message, "payload is not JSON");
     }
-    struct message_new missing = good();
+    pawl_outgoing missing = good();
     missing.payload = ABSENT;
     refuse_put(c, missing, "payload is missing");
 }
@@ -47,7 +46,7 @@ static void bytes_that_are_not_text_are_refused_everywhere(void **state) {
     static const pawl_str wrong[] = {
         {"a\0b", 3}, {"\xff", 1}, {"\xc3", 1}, {"\xed\xa0\x80", 3}, {"\xc0\x80", 2}};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        struct message_new message = good();
+        pawl_outgoing message = good();
         message.stream = wrong[i];
         refuse_put(c, message, "stream");
         message = good();
@@ -69,7 +68,7 @@ static void payloads_that_are_too_large_or_too_deep_are_refused(void **state) {
     memset(text, 'x', size);
     text[0] = '"';
     text[size - 1] = '"';
-    struct message_new message = good();
+    pawl_outgoing message = good();
     message.payload = (pawl_str){text, size};
     put_with(c, (struct messages_put){.kind = KIND_OUTBOX, .messages = &message, .count = 1}); /* just fits */
     text[size - 1] = 'x';
@@ -94,7 +93,7 @@ static void names_that_are_empty_missing_or_too_long_are_refused(void **state) {
     struct conf *c = *state;
     char text[PAWL_STREAM_BYTES_MAX + 2];
     memset(text, 's', sizeof text);
-    struct message_new message = good();
+    pawl_outgoing message = good();
     message.stream = (pawl_str){"", 0};
     refuse_put(c, message, "stream is empty");
     message.stream = (pawl_str){text, PAWL_STREAM_BYTES_MAX + 1};
@@ -116,7 +115,7 @@ static void names_that_are_empty_missing_or_too_long_are_refused(void **state) {
 
 static void puts_of_the_wrong_kind_or_without_a_consumer_are_refused(void **state) {
     struct conf *c = *state;
-    struct message_new message = good();
+    pawl_outgoing message = good();
     struct messages_put in = {.kind = (enum store_kind)9, .messages = &message, .count = 1};
     struct put_result result;
     expect(c, PAWL_INVALID, c->core->messages_put(c->store, &in, c->arena, &result, &c->err));
@@ -256,7 +255,7 @@ static void settings_outside_their_range_are_refused(void **state) {
 static void text_that_looks_like_sql_is_only_text(void **state) {
     struct conf *c = *state;
     join(c, 1, OUTBOX_BIT);
-    struct message_new message = good();
+    pawl_outgoing message = good();
     message.stream = STR("x'; drop table pawl.message; --");
     message.type = STR("$1 {\"a\",NULL} \\");
     message.topic = STR("%s%n NULL");

@@ -6,7 +6,7 @@
 enum { MANY = 40, WEEK_MS = 7 * 86400000 };
 
 static void put_to(struct conf *c, int n, pawl_str stream, pawl_str topic) {
-    struct message_new message = {
+    pawl_outgoing message = {
         .id = message_id(n), .stream = stream, .type = STR("t"), .topic = topic, .payload = STR("{}")};
     struct messages_put put = {.kind = KIND_OUTBOX, .messages = &message, .count = 1};
     struct put_result result = {0};

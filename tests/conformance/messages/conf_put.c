@@ -10,15 +10,15 @@
 static void every_field_of_a_message_is_carried_through(void **state) {
     struct conf *c = *state;
     join(c, 1, KIND_BIT(KIND_OUTBOX));
-    struct message_new in = {.id = message_id(7),
-                             .stream = STR("order-7"),
-                             .topic = STR("orders.created"),
-                             .type = STR("OrderCreated"),
-                             .payload = STR("{\"total\": 12.50, \"note\": \"\\u00e9\xc3\xa9\"}"),
-                             .headers = STR("{\"tenant\":\"blue\"}"),
-                             .correlation_id = message_id(8),
-                             .causation_id = message_id(9),
-                             .traceparent = STR("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")};
+    pawl_outgoing in = {.id = message_id(7),
+                        .stream = STR("order-7"),
+                        .topic = STR("orders.created"),
+                        .type = STR("OrderCreated"),
+                        .payload = STR("{\"total\": 12.50, \"note\": \"\\u00e9\xc3\xa9\"}"),
+                        .headers = STR("{\"tenant\":\"blue\"}"),
+                        .correlation_id = message_id(8),
+                        .causation_id = message_id(9),
+                        .traceparent = STR("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")};
     struct messages_put call = {.kind = KIND_OUTBOX, .messages = &in, .count = 1};
     struct put_result result = put_with(c, call);
     assert_int_equal(result.answers[0], ANSWER_APPLIED);
@@ -45,7 +45,7 @@ static void every_field_of_a_message_is_carried_through(void **state) {
 static void absent_fields_come_back_absent(void **state) {
     struct conf *c = *state;
     join(c, 1, KIND_BIT(KIND_INBOX));
-    struct message_new in = {.id = message_id(1), .type = STR("T"), .payload = STR("null")};
+    pawl_outgoing in = {.id = message_id(1), .type = STR("T"), .payload = STR("null")};
     struct messages_put call = {.kind = KIND_INBOX, .messages = &in, .count = 1, .consumer = STR("billing")};
     put_with(c, call);
     struct item_list list = claim(c, 1, KIND_INBOX, 10);
@@ -80,7 +80,7 @@ static void OutboxNoDuplication_TransactionalBoundary(void **state) {
 /* covers: W31 */
 static void an_id_that_is_left_out_is_drawn_as_uuidv7_in_order(void **state) {
     struct conf *c = *state;
-    struct message_new in[3];
+    pawl_outgoing in[3];
     for (int i = 0; i < 3; i++) {
         in[i] = message_numbered(c, i, STR("a"));
         in[i].id = uuid_nil();
@@ -115,7 +115,7 @@ static void messages_get_numbers_in_the_order_of_the_call(void **state) {
 /* covers: B3.8 */
 static void a_request_key_used_before_writes_nothing(void **state) {
     struct conf *c = *state;
-    struct message_new in[2] = {message_numbered(c, 1, STR("a")), message_numbered(c, 2, STR("a"))};
+    pawl_outgoing in[2] = {message_numbered(c, 1, STR("a")), message_numbered(c, 2, STR("a"))};
     struct messages_put call = {.kind = KIND_OUTBOX, .messages = in, .count = 2, .request = request_id(1)};
     struct put_result result = put_with(c, call);
     assert_int_equal(result.answers[0], ANSWER_APPLIED);
@@ -135,7 +135,7 @@ static void a_stream_has_one_partition_everywhere_and_streams_spread_evenly(void
     join(c, 1, KIND_BIT(KIND_OUTBOX) | KIND_BIT(KIND_PERSPECTIVE));
     enum { STREAMS = 800 };
     int *per_lane = arena_array(c->arena, (size_t)c->lanes, sizeof *per_lane);
-    struct message_new *in = arena_array(c->arena, STREAMS, sizeof *in);
+    pawl_outgoing *in = arena_array(c->arena, STREAMS, sizeof *in);
     for (int n = 0; n < STREAMS; n++)
         in[n] = message_numbered(c, n, str_from(arena_printf(c->arena, "customer-%d", n)));
     put_with(c, (struct messages_put){.kind = KIND_OUTBOX, .messages = in, .count = STREAMS});
@@ -204,7 +204,7 @@ static void request_keys_are_one_set_for_every_call(void **state) {
     struct messages_claim wish = claim_of(1, KIND_OUTBOX, 10);
     wish.request = request_id(1);
     assert_int_equal(claim_with(c, wish).count, 1);
-    struct message_new in = message_numbered(c, 2, STR("a"));
+    pawl_outgoing in = message_numbered(c, 2, STR("a"));
     in.id = uuid_nil();
     struct messages_put call = {.kind = KIND_OUTBOX, .messages = &in, .count = 1, .request = request_id(1)};
     struct put_result result = put_with(c, call);

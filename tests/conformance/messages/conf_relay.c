@@ -13,8 +13,8 @@ static struct duty_grant take_(struct conf *c, int instance) {
     return grant;
 }
 
-static struct messages_receive received(struct duty_grant duty, int instance,
-                                        const struct message_new *messages, size_t count) {
+static struct messages_receive received(struct duty_grant duty, int instance, const pawl_outgoing *messages,
+                                        size_t count) {
     return (struct messages_receive){.duty = STR("subscribe orders"),
                                      .instance = instance_id(instance),
                                      .token = duty.token,
@@ -69,8 +69,8 @@ static void what_comes_in_twice_is_stored_once(void **state) {
     struct conf *c = *state;
     join(c, 1, INBOX_BIT);
     struct duty_grant duty = take_(c, 1);
-    struct message_new in[3] = {message_numbered(c, 1, STR("a")), message_numbered(c, 2, STR("a")),
-                                message_numbered(c, 1, STR("a"))};
+    pawl_outgoing in[3] = {message_numbered(c, 1, STR("a")), message_numbered(c, 2, STR("a")),
+                           message_numbered(c, 1, STR("a"))};
     struct messages_receive call = received(duty, 1, in, 3);
     struct put_result result;
     ok(c, c->store->ops->relay->messages_receive(c->store, &call, c->arena, &result, &c->err));
@@ -90,7 +90,7 @@ static void a_reader_whose_duty_is_over_stores_nothing(void **state) {
     struct duty_grant old = take_(c, 1);
     advance(c, DUTY_MS);
     struct duty_grant duty = take_(c, 2);
-    struct message_new in = message_numbered(c, 1, STR("a"));
+    pawl_outgoing in = message_numbered(c, 1, STR("a"));
     struct malformed bad = {STR("x"), STR("no type"), STR("{}")};
     struct put_result result;
     struct messages_receive late = received(old, 1, &in, 1);
@@ -114,7 +114,7 @@ static void conflicts_and_malformed_ones_are_kept_once(void **state) {
     struct conf *c = *state;
     join(c, 1, INBOX_BIT);
     struct duty_grant duty = take_(c, 1);
-    struct message_new in[2] = {message_numbered(c, 1, STR("a")), message_numbered(c, 1, STR("a"))};
+    pawl_outgoing in[2] = {message_numbered(c, 1, STR("a")), message_numbered(c, 1, STR("a"))};
     in[1].payload = STR("{\"other\":true}");
     struct malformed bad[2] = {{STR("m-1"), STR("specversion is missing"), STR("hello")},
                                {{NULL, 0}, STR("not JSON"), STR("base64:AAE=")}};
@@ -147,7 +147,7 @@ static void conflicts_and_malformed_ones_are_kept_once(void **state) {
 /* Gives the message back for long as a worker may, while something is paused, and says whether it is due once
  * the pause ends. */
 static bool due_after_resume(struct conf *c, enum pause_scope scope, pawl_str name, int n, pawl_str stream) {
-    struct message_new message = {
+    pawl_outgoing message = {
         .id = message_id(n), .stream = stream, .type = STR("t"), .topic = STR("a"), .payload = STR("{}")};
     struct messages_put put = {.kind = KIND_OUTBOX, .messages = &message, .count = 1};
     struct put_result result = {0};

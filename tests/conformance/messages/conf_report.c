@@ -376,14 +376,14 @@ static void two_messages_with_one_id_are_not_taken_for_each_other(void **state) 
     struct conf *c = *state;
     join(c, 1, OUTBOX_BIT | KIND_BIT(KIND_INBOX));
     for (int n = 1; n <= 2; n++) {
-        struct message_new twin = {.id = message_id(1), .stream = stream_on(c, 0, n), .type = STR("T")};
+        pawl_outgoing twin = {.id = message_id(1), .stream = stream_on(c, 0, n), .type = STR("T")};
         twin.payload = n == 1 ? STR("1") : STR("2");
         put_with(c, (struct messages_put){.kind = KIND_OUTBOX, .messages = &twin, .count = 1});
     }
     twins_end_apart(c, KIND_OUTBOX);
     complete_all(c, 1, claim(c, 1, KIND_OUTBOX, 10));
     for (int n = 1; n <= 2; n++) {
-        struct message_new twin = {.id = message_id(1), .stream = stream_on(c, 0, n), .type = STR("T")};
+        pawl_outgoing twin = {.id = message_id(1), .stream = stream_on(c, 0, n), .type = STR("T")};
         twin.payload = n == 1 ? STR("1") : STR("2");
         put_with(c, (struct messages_put){.kind = KIND_INBOX,
                                           .messages = &twin,

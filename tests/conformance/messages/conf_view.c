@@ -60,7 +60,7 @@ static void filters_combine_and_pages_follow_the_seq(void **state) {
     struct conf *c = *state;
     join(c, 1, OUTBOX_BIT);
     for (int n = 1; n <= 9; n++) {
-        struct message_new in = message_numbered(c, n, n % 3 == 0 ? STR("three") : STR("other"));
+        pawl_outgoing in = message_numbered(c, n, n % 3 == 0 ? STR("three") : STR("other"));
         in.type = n % 2 == 0 ? STR("Even") : STR("Odd");
         in.topic = n > 5 ? STR("late") : ABSENT;
         put_with(c, (struct messages_put){.kind = KIND_OUTBOX, .messages = &in, .count = 1});
@@ -119,7 +119,7 @@ static void a_page_looks_at_so_many_rows(void **state) {
     int pages = 0;
     join(c, 1, OUTBOX_BIT);
     for (int n = 1; n <= 40; n++) {
-        struct message_new in = message_numbered(c, n, n % 2 == 0 ? STR("even") : ABSENT);
+        pawl_outgoing in = message_numbered(c, n, n % 2 == 0 ? STR("even") : ABSENT);
         in.type = n % 13 == 0 ? STR("Rare") : STR("Common");
         put_with(c, (struct messages_put){.kind = KIND_OUTBOX, .messages = &in, .count = 1});
     }

@@ -20,7 +20,7 @@
 
 TEST(test_line_keeps_the_payload) {
     struct arena *arena = arena_create(0);
-    struct message_new message = {.type = STR("default"), .stream = STR("d")};
+    pawl_outgoing message = {.type = STR("default"), .stream = STR("d")};
     pawl_error err;
     pawl_str line =
         STR(" { \"payload\" : {\"b\":1e400 , \"a\":[ \"}\\\"\" ]} , \"type\":\"x\\u00e9\\n\\ud83d\\ude00\","
@@ -40,7 +40,7 @@ TEST(test_line_that_is_wrong_changes_nothing) {
                                         "\"a\"",      "{\"type\":[1]}", "{\"payload\":1,\"payload\":2}"};
     struct arena *arena = arena_create(0);
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        struct message_new message = {.type = STR("default")};
+        pawl_outgoing message = {.type = STR("default")};
         pawl_error err;
         assert_int_equal(ndjson_message(arena, str_from(lines[i]), &message, &err), PAWL_INVALID);
         assert_true(err.text[0] != '\0');
@@ -65,7 +65,7 @@ TEST(test_line_survives_damage) {
         memcpy(copy, line, len);
         for (int change = rand_r(&seed) % 3; change > 0; change--)
             copy[(size_t)rand_r(&seed) % len] = bytes[(size_t)rand_r(&seed) % (sizeof bytes - 1)];
-        struct message_new message = {.type = STR("default")};
+        pawl_outgoing message = {.type = STR("default")};
         pawl_error err;
         pawl_status status = ndjson_message(arena, (pawl_str){copy, len}, &message, &err);
         assert_true(status == PAWL_OK || status == PAWL_INVALID);

@@ -29,7 +29,7 @@ static const char *look(struct place *p, const char *sql) {
 #define TRACED(digit) "00-0000000000000000000000000000000" digit "-000000000000000" digit "-01"
 
 static void append_traced(struct place *p, const char *stream, const char *payload, const char *traceparent) {
-    struct event_new event = {
+    pawl_event event = {
         .type = STR("Shop.Sold"), .payload = str_from(payload), .traceparent = str_from(traceparent)};
     struct events_append in = {
         .stream = str_from(stream), .expected = EXPECT_ANY, .events = &event, .count = 1};

@@ -22,7 +22,7 @@ static void must(struct stage *s, pawl_status status) {
 }
 
 static void append(struct stage *s) {
-    struct event_new event = {.type = STR("Added"), .payload = STR("{}")};
+    pawl_event event = {.type = STR("Added"), .payload = STR("{}")};
     struct events_append in = {.stream = STR("s"), .expected = EXPECT_ANY, .events = &event, .count = 1};
     struct append_result out;
     struct stamp_result stamped;

@@ -39,7 +39,7 @@ static void must(pawl_status status, const pawl_error *err) {
 
 static pawl_status put(struct bench *bench, enum store_kind kind, pawl_error *err) {
     struct arena *arena = arena_create(0);
-    struct message_new message = {.type = STR("t"), .payload = STR("{}")};
+    pawl_outgoing message = {.type = STR("t"), .payload = STR("{}")};
     struct messages_put in = {.kind = kind, .messages = &message, .count = 1};
     if (kind == KIND_INBOX)
         in.consumer = STR("c");

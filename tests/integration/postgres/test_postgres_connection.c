@@ -69,7 +69,7 @@ static void options_that_are_too_long_are_refused(void **state) {
 }
 
 static pawl_status put_one(struct fixture *f, struct store *store, pawl_uuid id) {
-    struct message_new message = {.id = id, .type = STR("t"), .payload = STR("{}")};
+    pawl_outgoing message = {.id = id, .type = STR("t"), .payload = STR("{}")};
     struct messages_put put = {.kind = KIND_INBOX, .messages = &message, .count = 1, .consumer = STR("c")};
     struct put_result result;
     struct arena *arena = arena_create(0);

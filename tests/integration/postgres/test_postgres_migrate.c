@@ -64,7 +64,7 @@ static void two_services_have_two_schemas_in_one_database(void **state) {
     for (int i = 0; i < 2; i++) {
         struct instance_new in = {.service = STR("svc"), .kinds = KIND_BIT(KIND_OUTBOX), .lease_ms = 600000};
         struct instance_grant grant;
-        struct message_new message = {.stream = STR("order-1"), .type = STR("t"), .payload = STR("{}")};
+        pawl_outgoing message = {.stream = STR("order-1"), .type = STR("t"), .payload = STR("{}")};
         struct messages_put put = {.kind = KIND_OUTBOX, .messages = &message, .count = 1};
         struct put_result done;
         assert_int_equal(uuid_next(&in.id, &f->err), PAWL_OK);

@@ -162,7 +162,7 @@ static struct store *open_store(const struct proof *p) {
 
 /* ---- The reader of everything */
 
-static void take(struct proof *p, const struct stored_event *event, int64_t *position) {
+static void take(struct proof *p, const pawl_stored_event *event, int64_t *position) {
     int stream = atoi(event->stream.ptr + strlen("stream-"));
     p->gaps += event->position != *position + 1 ? 1 : 0;
     p->inversions += event->version != p->last[stream] + 1 ? 1 : 0;
@@ -180,7 +180,7 @@ static void *read_all(void *self) {
     for (;;) {
         struct stamp_result stamped;
         struct event_list list = {0};
-        struct events_query query = {.from = position + 1, .limit = 2000};
+        pawl_read query = {.from = position + 1, .limit = 2000};
         int64_t committed =
             atomic_load(&p->shared->committed); /* before the look: all of it must be seen soon */
         bool ended = atomic_load(&p->shared->running) == 0;

@@ -89,16 +89,16 @@ static int64_t ready(struct store *store) {
 
 /* One put of 200 messages while the nth call fails; returns whether the call came so far. */
 static bool put_with_fault(const struct sqlitefile *file, int number, int *left, int nth) {
-    static struct message_new messages[200];
+    static pawl_outgoing messages[200];
     struct store_config config = {.url = file->path, .durability = DURABILITY_FULL};
     struct store *store = NULL;
     struct arena *arena = arena_create(0);
     struct put_result result;
     pawl_error err = {0};
     for (size_t i = 0; i < 200; i++)
-        messages[i] = (struct message_new){.stream = STR("a"),
-                                           .type = STR("made"),
-                                           .payload = STR("{\"text\": \"some bytes to fill pages\"}")};
+        messages[i] = (pawl_outgoing){.stream = STR("a"),
+                                      .type = STR("made"),
+                                      .payload = STR("{\"text\": \"some bytes to fill pages\"}")};
     struct messages_put put = {.kind = KIND_OUTBOX, .messages = messages, .count = 200};
     put.request = sqlitefile_id(number);
     assert_int_equal(store_open(&config, &store, &err), PAWL_OK);

@@ -31,8 +31,7 @@ static void the_log_stays_bounded(void **fixture) {
     struct store *store = sqlitefile_open(file->path);
     memset(payload, 'x', sizeof payload);
     payload[0] = payload[sizeof payload - 1] = '"';
-    struct message_new message = {
-        .stream = STR("a"), .type = STR("big"), .payload = {payload, sizeof payload}};
+    pawl_outgoing message = {.stream = STR("a"), .type = STR("big"), .payload = {payload, sizeof payload}};
     struct arena *arena = arena_create(0);
     for (int i = 0; i < 3000; i++) { /* about 96 MiB */
         struct messages_put put = {.kind = KIND_OUTBOX, .messages = &message, .count = 1};

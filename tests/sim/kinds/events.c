@@ -29,17 +29,17 @@ static int stream_of(pawl_str name) { return name.ptr[name.len - 1] - '0'; }
 
 pawl_status sim_append(struct world *world, struct wire *wire, int number, struct arena *arena) {
     const struct sim_message *message = &world->messages[number];
-    struct event_new events[SIM_APPEND_MAX] = {0};
+    pawl_event events[SIM_APPEND_MAX] = {0};
     char name[NAME_BYTES], payloads[SIM_APPEND_MAX][NAME_BYTES];
     int count = message->event_count;
     for (int i = 0; i < count; i++) {
         bool last = i + 1 == count;
         (void)snprintf(payloads[i], NAME_BYTES, "{\"v\":%d}", message->values[i]);
-        events[i] = (struct event_new){.id = last ? message->id : message->event_ids[i],
-                                       .type = !last                  ? STR("x0")
-                                               : message->handler > 0 ? STR("e1")
-                                                                      : STR("e0"),
-                                       .payload = str_from(payloads[i])};
+        events[i] = (pawl_event){.id = last ? message->id : message->event_ids[i],
+                                 .type = !last                  ? STR("x0")
+                                         : message->handler > 0 ? STR("e1")
+                                                                : STR("e0"),
+                                 .payload = str_from(payloads[i])};
     }
     struct events_append in = {.stream = stream_name(message->stream, name),
                                .expected = EXPECT_ANY,

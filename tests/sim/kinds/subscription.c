@@ -50,14 +50,14 @@ struct receive_data {
 
 static pawl_status execute_receive(struct world *world, struct wire *wire, struct delivery *delivery) {
     const struct receive_data *data = wire->data;
-    struct message_new messages[DELIVERED_MAX] = {0};
+    pawl_outgoing messages[DELIVERED_MAX] = {0};
     struct put_result *out = arena_alloc(delivery->arena, sizeof(*out));
     if (out == NULL)
         abort();
     *out = (struct put_result){0};
     delivery->answer = out;
     for (size_t i = 0; i < data->count; i++)
-        messages[i] = (struct message_new){
+        messages[i] = (pawl_outgoing){
             .id = world->messages[data->messages[i]].id, .type = STR("h0"), .payload = STR("{}")};
     struct messages_receive in = {.duty = duty,
                                   .instance = wire->instance,

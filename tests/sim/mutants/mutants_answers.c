@@ -95,7 +95,7 @@ void mutant_cancel_forgotten(struct world *world, int64_t id) {
 
 void mutant_append_key_forgotten(struct world *world, struct events_append *in) {
     for (size_t i = 0; i < in->count; i++) {
-        struct event_new *event = (struct event_new *)&in->events[i];
+        pawl_event *event = (pawl_event *)&in->events[i];
         event->id.b[0] = (uint8_t)rng_next(&world->rng);
         event->id.b[1] = (uint8_t)rng_next(&world->rng);
     }

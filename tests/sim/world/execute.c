@@ -52,13 +52,13 @@ static pawl_status append_all(struct world *world, struct wire *wire, struct are
 pawl_status execute_put(struct world *world, struct wire *wire, struct arena *arena) {
     if (world->messages[wire->first_message].role == ROLE_WAKE)
         return append_all(world, wire, arena);
-    struct message_new messages[PUT_MAX] = {0};
+    pawl_outgoing messages[PUT_MAX] = {0};
     char streams[PUT_MAX][NAME_BYTES], types[PUT_MAX][NAME_BYTES];
     for (int i = 0; i < wire->message_count; i++) {
         const struct sim_message *message = &world->messages[wire->first_message + i];
         (void)snprintf(streams[i], NAME_BYTES, "stream-%d", message->stream);
         (void)snprintf(types[i], NAME_BYTES, "h%d", message->handler);
-        messages[i] = (struct message_new){
+        messages[i] = (pawl_outgoing){
             .id = message->id,
             .stream = message->stream >= 0 ? str_from(streams[i]) : (pawl_str){NULL, 0},
             .type = str_from(types[i]),

@@ -63,12 +63,12 @@ static void add_receptor(struct world *world, int event) {
                                   .parts = 1};
     int number = add_message(world, &message, -1);
     struct arena *arena = arena_create(0);
-    struct stored_event stored = {.stream = STR("s"),
-                                  .version = 1,
-                                  .id = world->messages[event].id,
-                                  .type = STR("e"),
-                                  .payload = STR("{}")};
-    struct message_new made;
+    pawl_stored_event stored = {.stream = STR("s"),
+                                .version = 1,
+                                .id = world->messages[event].id,
+                                .type = STR("e"),
+                                .payload = STR("{}")};
+    pawl_outgoing made;
     pawl_error error;
     world_must(world,
                receptor_message(arena, &stored, message.handler > 0 ? STR("r1") : STR("r0"), &made, &error),

@@ -12,7 +12,7 @@ struct applying {
     struct arena *arena;
     struct apply_cut *cuts; /* one per stream */
     size_t count;
-    struct stored_event *events;
+    pawl_stored_event *events;
     size_t given;
 };
 
@@ -77,7 +77,7 @@ static pawl_status events_take(struct applying *a, const PGresult *r, pawl_error
         if (n < 1 || n > a->count)
             return pg_answer_malformed(a->op, err);
         struct apply_cut *cut = &a->cuts[n - 1];
-        struct stored_event *event = &a->events[i];
+        pawl_stored_event *event = &a->events[i];
         if (cut->count++ == 0)
             cut->first = (size_t)i;
         event->stream = cut->stream;
@@ -89,7 +89,7 @@ static pawl_status events_take(struct applying *a, const PGresult *r, pawl_error
 }
 
 /* Gives the function the events of the cuts. */
-static pawl_status cuts_apply(struct applying *a, perspective_fn function, void *self, pawl_error *err) {
+static pawl_status cuts_apply(struct applying *a, pawl_perspective_fn function, void *self, pawl_error *err) {
     struct statement rows = pg_statement_new(POSTGRES_Q_APPLY_ROWS, a->arena);
     pg_params_text(&rows.params, a->perspective);
     pg_params_texts(&rows.params, STRIDED(a->cuts, stream, a->count));

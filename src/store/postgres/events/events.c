@@ -5,7 +5,7 @@
 
 pawl_status pg_append_prepare(const struct events_append *in, struct arena *arena,
                               struct statement *statement, struct append_result *out, pawl_error *err) {
-    const struct event_new *e = in->events;
+    const pawl_event *e = in->events;
     bool given = false;
     int *publish = arena_array(arena, in->count, sizeof *publish);
     out->ids = arena_array(arena, in->count, sizeof *out->ids);
@@ -59,7 +59,7 @@ pawl_status postgres_events_append(struct store *store, const struct events_appe
     return status;
 }
 
-pawl_status postgres_events_read(struct store *store, const struct events_query *in, struct arena *arena,
+pawl_status postgres_events_read(struct store *store, const pawl_read *in, struct arena *arena,
                                  struct event_list *out, pawl_error *err) {
     struct row_list list = {NULL, 0};
     pawl_status status = check_events_query(in, err);

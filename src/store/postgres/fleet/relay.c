@@ -35,7 +35,7 @@ static void duty_params(const struct messages_receive *in, struct params *p) {
 
 static pawl_status receive_prepare(const struct messages_receive *in, struct arena *arena,
                                    struct statement *statement, struct put_result *out, pawl_error *err) {
-    const struct message_new *m = in->messages;
+    const pawl_outgoing *m = in->messages;
     int64_t *hashes = arena_array(arena, in->count, sizeof(*hashes));
     out->answers = arena_array(arena, in->count, sizeof(*out->answers));
     out->ids = arena_array(arena, in->count, sizeof(*out->ids));

@@ -26,7 +26,7 @@ static bool is_plain(const struct messages_put *in) {
 
 pawl_status pg_put_prepare(const struct messages_put *in, struct arena *arena, struct statement *statement,
                            struct put_result *out, pawl_error *err) {
-    const struct message_new *m = in->messages;
+    const pawl_outgoing *m = in->messages;
     int64_t *hashes = arena_array(arena, in->count, sizeof *hashes);
     out->answers = arena_array(arena, in->count, sizeof *out->answers);
     out->ids = arena_array(arena, in->count, sizeof *out->ids);

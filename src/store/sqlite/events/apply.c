@@ -42,7 +42,7 @@ static bool is_wanted(const struct wanted_events *wanted, pawl_str type) {
 }
 
 static pawl_status events_cut(struct operation *op, const struct wanted_events *wanted, struct apply_cut *cut,
-                              size_t left, struct arena *arena, struct stored_event *events) {
+                              size_t left, struct arena *arena, pawl_stored_event *events) {
     enum { TYPE = 4 };
     if (left == 0)
         return PAWL_OK;
@@ -57,7 +57,7 @@ static pawl_status events_cut(struct operation *op, const struct wanted_events *
     while (cut->count < left && statement_next(&s)) {
         if (!is_wanted(wanted, column_borrow(&s, TYPE)))
             continue;
-        struct stored_event *event = &events[cut->first + cut->count++];
+        pawl_stored_event *event = &events[cut->first + cut->count++];
         *event = event_column(&s, arena);
         event->position = 0;
         event->replay = event->version <= cut->replay_to;
@@ -90,7 +90,7 @@ static struct apply_cut cut_of(const struct checkpoint_view *v, bool held, size_
 
 static pawl_status cut_all(struct operation *op, const struct perspective_apply *in, struct arena *arena,
                            struct perspective_brief *perspective, struct apply_cut **cuts,
-                           struct stored_event **events) {
+                           pawl_stored_event **events) {
     struct wanted_events wanted;
     pawl_status status = fed_read(op, in->perspective, perspective, &wanted);
     if (status != PAWL_OK)
@@ -143,7 +143,7 @@ struct sql_perspective {
     pawl_str sql;
 };
 
-static pawl_status run_sql(const struct perspective_call *call, void *self, pawl_error *err) {
+static pawl_status run_sql(const pawl_perspective_call *call, void *self, pawl_error *err) {
     struct sql_perspective *perspective = self;
     struct event_batch rows = {call->events, call->count};
     if (event_table_named(perspective->sql))
@@ -177,9 +177,8 @@ static pawl_status move(struct operation *op, const struct perspective_apply *in
 }
 
 static pawl_status events_apply(struct operation *op, const struct perspective_apply *in,
-                                const struct perspective_brief *perspective,
-                                const struct stored_event *events, struct apply_cut *cuts,
-                                struct arena *arena) {
+                                const struct perspective_brief *perspective, const pawl_stored_event *events,
+                                struct apply_cut *cuts, struct arena *arena) {
     if (in->function == NULL && perspective->run != RUN_SQL)
         return error_set(op->err, PAWL_INVALID, op->name, "perspective \"%.*s\" has no SQL to run",
                          STR_ARG(in->perspective));
@@ -196,7 +195,7 @@ static pawl_status apply(struct operation *op, const struct perspective_apply *i
                          struct apply_result *out) {
     struct perspective_brief perspective;
     struct apply_cut *cuts = NULL;
-    struct stored_event *events = NULL;
+    pawl_stored_event *events = NULL;
     pawl_status status = cut_all(op, in, arena, &perspective, &cuts, &events);
     if (status != PAWL_OK)
         return status;
@@ -223,7 +222,7 @@ pawl_status sqlite_checkpoint_events(struct store *store, const struct checkpoin
     struct operation op;
     struct perspective_brief perspective;
     struct apply_cut *cut = NULL;
-    struct stored_event *events = NULL;
+    pawl_stored_event *events = NULL;
     struct checkpoint_batch batch = {0};
     struct perspective_apply in = {.perspective = ref->perspective,
                                    .token = ref->token,
@@ -256,7 +255,7 @@ struct advance {
     struct picked taken;
     struct wanted_events wanted;
     struct apply_cut *cuts;
-    struct stored_event *events; /* used */
+    pawl_stored_event *events; /* used */
     size_t used;
 };
 

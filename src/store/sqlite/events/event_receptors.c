@@ -121,7 +121,7 @@ pawl_status sqlite_receptor_list(struct store *store, struct arena *arena, struc
 /* The events after a position that the receptor wants, as messages. */
 static pawl_status events_wanted(struct operation *op, const struct event_receptor *receptor, int limit,
                                  struct messages_put *put, int64_t *looked) {
-    struct message_new *messages = arena_array(op->scratch, (size_t)limit, sizeof *messages);
+    pawl_outgoing *messages = arena_array(op->scratch, (size_t)limit, sizeof *messages);
     if (messages == NULL)
         return operation_no_memory(op);
     pawl_status status = PAWL_OK;
@@ -131,7 +131,7 @@ static pawl_status events_wanted(struct operation *op, const struct event_recept
     bind_int(&s, 0);
     bind_int(&s, limit);
     while (status == PAWL_OK && statement_next(&s)) {
-        struct stored_event event = event_column(&s, op->scratch);
+        pawl_stored_event event = event_column(&s, op->scratch);
         bool wants = false;
         ++*looked;
         status = receptor_wants(receptor->patterns, receptor->pattern_count, event.type, &wants, op->err);

@@ -127,7 +127,7 @@ static void give_id(sqlite3_context *context, pawl_uuid id) {
 
 static int cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
     const struct cursor *cursor = (const struct cursor *)base;
-    const struct stored_event *event = &cursor->batch->events[cursor->at];
+    const pawl_stored_event *event = &cursor->batch->events[cursor->at];
     switch ((enum column)column) {
     case STREAM:
         give_text(context, event->stream);

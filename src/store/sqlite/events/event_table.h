@@ -8,7 +8,7 @@
 #include "store/events.h"
 
 struct event_batch {
-    const struct stored_event *events;
+    const pawl_stored_event *events;
     size_t count;
 };
 

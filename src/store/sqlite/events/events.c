@@ -93,7 +93,7 @@ static pawl_status type_note(struct operation *op, pawl_str type) {
 
 static pawl_status event_write(struct operation *op, const struct events_append *in, size_t i,
                                int64_t version, pawl_uuid id) {
-    const struct event_new *e = &in->events[i];
+    const pawl_event *e = &in->events[i];
     struct statement s = statement_begin(op, SQLITE_Q_EVENT_INSERT);
     bind_text(&s, in->stream);
     bind_int(&s, version);
@@ -123,26 +123,26 @@ static pawl_status append_wake(struct operation *op, const struct events_append 
     pawl_status status = statement_any(&s, &any);
     if (status == PAWL_OK && any) {
         (void)snprintf(payload, sizeof payload, "{\"version\":%" PRId64 "}", out->version);
-        struct message_new message = {.id = out->ids[in->count - 1],
-                                      .stream = in->stream,
-                                      .type = STR("pawl.append"),
-                                      .payload = str_from(payload)};
+        pawl_outgoing message = {.id = out->ids[in->count - 1],
+                                 .stream = in->stream,
+                                 .type = STR("pawl.append"),
+                                 .payload = str_from(payload)};
         struct messages_put put = {.kind = KIND_PERSPECTIVE, .messages = &message, .count = 1};
         status = put_messages(op, &put, false, op->scratch, &ignored);
     }
     for (size_t i = 0; status == PAWL_OK && i < in->count; i++) {
-        const struct event_new *e = &in->events[i];
+        const pawl_event *e = &in->events[i];
         if (!e->publish)
             continue;
-        struct message_new message = {.id = out->ids[i],
-                                      .stream = in->stream,
-                                      .topic = e->topic,
-                                      .type = e->type,
-                                      .payload = e->payload,
-                                      .headers = e->metadata,
-                                      .correlation_id = e->correlation_id,
-                                      .causation_id = e->causation_id,
-                                      .traceparent = e->traceparent};
+        pawl_outgoing message = {.id = out->ids[i],
+                                 .stream = in->stream,
+                                 .topic = e->topic,
+                                 .type = e->type,
+                                 .payload = e->payload,
+                                 .headers = e->metadata,
+                                 .correlation_id = e->correlation_id,
+                                 .causation_id = e->causation_id,
+                                 .traceparent = e->traceparent};
         struct messages_put put = {.kind = KIND_OUTBOX, .messages = &message, .count = 1};
         status = put_messages(op, &put, false, op->scratch, &ignored);
     }
@@ -203,14 +203,14 @@ pawl_status sqlite_events_append(struct store *store, const struct events_append
     return operation_give(&op, append_events(&op, in, arena, &result), out, &result);
 }
 
-struct stored_event event_column(struct statement *s, struct arena *arena) {
-    struct stored_event event = {.replay = false};
+pawl_stored_event event_column(struct statement *s, struct arena *arena) {
+    pawl_stored_event event = {.replay = false};
     row_read(s, 0, &event_shape, arena, &event);
     return event;
 }
 
 /* The last version that is wanted when it is given by an event. */
-static pawl_status as_of_version(struct operation *op, const struct events_query *in, int64_t *last) {
+static pawl_status as_of_version(struct operation *op, const pawl_read *in, int64_t *last) {
     char text[UUID_TEXT_BYTES];
     bool here = false;
     *last = INT64_MAX;
@@ -229,7 +229,7 @@ static pawl_status as_of_version(struct operation *op, const struct events_query
     return status;
 }
 
-static pawl_status read_events(struct operation *op, const struct events_query *in, struct arena *arena,
+static pawl_status read_events(struct operation *op, const pawl_read *in, struct arena *arena,
                                struct event_list *out) {
     bool all = str_absent(in->stream), found = false;
     int64_t last = 0;
@@ -265,7 +265,7 @@ static pawl_status read_events(struct operation *op, const struct events_query *
     return statement_number(&s, &out->head, &found);
 }
 
-pawl_status sqlite_events_read(struct store *store, const struct events_query *in, struct arena *arena,
+pawl_status sqlite_events_read(struct store *store, const pawl_read *in, struct arena *arena,
                                struct event_list *out, pawl_error *err) {
     struct operation op;
     struct event_list list = {0};

@@ -16,7 +16,7 @@ PAWL_MUSTCHECK pawl_status stream_version(struct operation *op, pawl_str stream,
 PAWL_MUSTCHECK pawl_status events_matching(struct operation *op, pawl_str stream, pawl_str key, int64_t after,
                                            int64_t through, int64_t *count);
 /* The event in the statement's current row; memory from the arena. */
-struct stored_event event_column(struct statement *s, struct arena *arena);
+pawl_stored_event event_column(struct statement *s, struct arena *arena);
 /* A JSON array of texts in the scratch; absent when there are none. */
 PAWL_MUSTCHECK pawl_status texts_json(struct operation *op, const pawl_str *texts, size_t count,
                                       pawl_str *json);

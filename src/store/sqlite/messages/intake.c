@@ -13,7 +13,7 @@
 enum { INTAKE_ROWS = 500, INTAKE_BYTES = 8 << 20, NUMBER_BYTES = 32 };
 
 struct intake {
-    struct message_new messages[INTAKE_ROWS];
+    pawl_outgoing messages[INTAKE_ROWS];
     size_t count;
     int64_t last; /* the number of the last row that was read */
 };
@@ -24,7 +24,7 @@ static bool read_uuid(pawl_str text, pawl_uuid *id) {
 }
 
 /* False, with the reason in err: it cannot be a message. */
-static bool check(const pawl_str ids[3], struct message_new *message, pawl_error *err) {
+static bool check(const pawl_str ids[3], pawl_outgoing *message, pawl_error *err) {
     struct messages_put alone = {
         .kind = KIND_OUTBOX, .messages = message, .count = 1, .payload_bytes_max = PAWL_PAYLOAD_BYTES_MAX};
     if (!read_uuid(ids[0], &message->id) || !read_uuid(ids[1], &message->correlation_id) ||
@@ -35,7 +35,7 @@ static bool check(const pawl_str ids[3], struct message_new *message, pawl_error
     return check_put(&alone, err) == PAWL_OK;
 }
 
-static pawl_status keep(struct operation *op, int64_t number, const struct message_new *message,
+static pawl_status keep(struct operation *op, int64_t number, const pawl_outgoing *message,
                         const pawl_error *why) {
     char name[NUMBER_BYTES];
     snprintf(name, sizeof(name), "intake %lld", (long long)number);
@@ -54,7 +54,7 @@ static pawl_status read_rows(struct operation *op, struct intake *intake) {
     bind_int(&s, INTAKE_ROWS);
     while (status == PAWL_OK && bytes < INTAKE_BYTES && statement_next(&s)) {
         pawl_error why = {0};
-        struct message_new *message = &intake->messages[intake->count];
+        pawl_outgoing *message = &intake->messages[intake->count];
         pawl_str ids[3] = {column_borrow(&s, 1), column_borrow(&s, 2), column_borrow(&s, 3)};
         row_read(&s, 4, &message_new_shape, op->scratch, message);
         intake->last = column_int(&s, 0);

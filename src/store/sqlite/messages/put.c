@@ -8,7 +8,7 @@
 
 /* Where a message of the call goes. */
 struct placed {
-    const struct message_new *message;
+    const pawl_outgoing *message;
     pawl_uuid id;
     int64_t seq;
     int lane, partition;
@@ -73,7 +73,7 @@ static pawl_status insert(struct operation *op, const struct messages_put *in, c
     return statement_run(&s);
 }
 
-static void place(const struct operation *op, const struct message_new *message, struct placed *placed) {
+static void place(const struct operation *op, const pawl_outgoing *message, struct placed *placed) {
     char text[UUID_TEXT_BYTES];
     /* Messages without a stream have no order; their ids spread them over the lanes. */
     pawl_str hashed = str_absent(message->stream) ? str_from(uuid_format(placed->id, text)) : message->stream;
