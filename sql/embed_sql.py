@@ -12,7 +12,8 @@ Rules:  every file starts with `-- NOUN: one sentence`; a name is used once per 
         schema, migrations and invariants have the same names in both dialects; the numbers of migrations have no gaps.
 The files are the list: nothing else names them.
 Lists:  SQL_DIR/DIALECT/columns.sql has lists of columns. {{message}} becomes the names of the list message, {{m.message}} those of
-        the alias m, {{columns message}} the columns as a table defines them, {{types message}} names and types.
+        the alias m, {{columns message}} the columns as a table defines them, {{types message}} names and types, {{marks message}}
+        a parameter for each.
 Words:  :CLAIM_ACTIVE becomes the number of that enumerator of an enum in HEADERS, followed by its name as a comment, for
         reading a function in a database; tables have the bare number. The compiler checks the numbers.
 Calls:  `-- calls: put, send` in a file of queries makes a query for each function of these names, with all its parameters:
@@ -34,10 +35,10 @@ HEADER = re.compile(r"-- ([a-z0-9_]+): \S.*")
 SECTION = re.compile(r"^-- name:[ \t]*(.*?)[ \t]*\n", re.M)
 MIGRATION = re.compile(r"\d{4}_[a-z0-9_]+")
 NAME = re.compile(r"[a-z][a-z0-9_]*")
-SOURCE = pathlib.Path(__file__).resolve().parent.parent / "src"
-HEADERS = ("domain/alert.h", "domain/event_pattern.h", "store/events.h", "store/jobs.h", "store/relay.h", "store/run_words.h", "store/runs.h",
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+HEADERS = ("pawl.h", "domain/alert.h", "domain/event_pattern.h", "domain/workstatus.h", "store/events.h", "store/jobs.h", "store/relay.h", "store/run_words.h", "store/runs.h",
            "store/tasks.h", "store/types.h", "store/view.h")
-LIST = re.compile(r"\{\{(\w+\.|columns |types )?(\w+)\}\}")
+LIST = re.compile(r"\{\{(\w+\.|columns |types |marks )?(\w+)\}\}")
 BIG = {"postgres": (), "sqlite": ("headers", "payload")}  # the last columns of a table
 CONSTRAINT = re.compile(r' (?:COLLATE "C"|NOT NULL)')
 WORD = re.compile(r"(?<![:\w]):([A-Z][A-Z0-9_]+)\b")
@@ -51,7 +52,7 @@ def words():
     """{enumerator: number} of the enums that statements may name."""
     out = {}
     for header in HEADERS:
-        text = re.sub(r"/\*.*?\*/|//[^\n]*", "", (SOURCE / header).read_text(encoding="utf-8"), flags=re.S)
+        text = re.sub(r"/\*.*?\*/|//[^\n]*", "", (ROOT / ("src" if "/" in header else "include") / header).read_text(encoding="utf-8"), flags=re.S)
         for body in re.findall(r"\benum(?: \w+)? \{(.*?)\}", text, re.S):
             number = -1
             for member in filter(None, (m.strip() for m in body.split(","))):
@@ -93,6 +94,8 @@ def listed(where, text, lists, problems):
             return match.group(0)
         if form == "columns ":
             return ",\n    ".join(sorted(lists[name], key=lambda column: column.split()[0] in BIG[where.split("/", 1)[0]]))
+        if form == "marks ":
+            return ", ".join("?" for _ in lists[name])
         if form == "types ":
             return ", ".join(CONSTRAINT.sub("", column) for column in lists[name])
         return ", ".join((form or "") + column.split()[0] for column in lists[name])

@@ -15,6 +15,16 @@ traceparent TEXT,
 consumer TEXT,
 put_ms INTEGER NOT NULL
 
+-- name: intake
+stream TEXT,
+topic TEXT,
+type TEXT NOT NULL CHECK (length(type) > 0),
+payload TEXT NOT NULL,
+headers TEXT,
+correlation_id TEXT,
+causation_id TEXT,
+traceparent TEXT
+
 -- name: event
 id BLOB NOT NULL,
 type TEXT NOT NULL,

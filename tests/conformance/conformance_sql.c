@@ -113,8 +113,8 @@ static const char *heartbeat_sql(char text[static VALUE_BYTES]) {
 
 static const char *put_sql(int count, const char *stream, char text[static VALUE_BYTES]) {
     snprintf(text, VALUE_BYTES,
-             "SELECT cardinality(pawl.put(1::smallint, array_agg(gen_random_uuid()), array_agg(%s), NULL, "
-             "array_agg('T'::text), array_agg('{}'::json), NULL, NULL, NULL, NULL, NULL, NULL, NULL)) "
+             "SELECT cardinality(pawl.put(1::smallint, array_agg(gen_random_uuid()), array_agg(%s), "
+             "p_types => array_agg('T'::text), p_payloads => array_agg('{}'::json))) "
              "FROM generate_series(1, %d) AS n",
              stream, count);
     return text;
@@ -251,7 +251,7 @@ TEST(functions_take_typed_arrays_and_answer_each_item_in_one_call) {
                      0);
     PGresult *prepared = PQprepare(
         place.conn, "put",
-        "SELECT pawl.put(1::smallint, $1, $2, NULL, $3, $4, NULL, NULL, NULL, NULL, NULL, NULL, NULL)", 0,
+        "SELECT pawl.put(1::smallint, $1, $2, p_types => $3, p_payloads => $4)", 0,
         NULL);
     assert_int_equal(PQresultStatus(prepared), PGRES_COMMAND_OK);
     PQclear(prepared);

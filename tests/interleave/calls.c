@@ -42,9 +42,8 @@ const char *sql_send(struct scene *scene, int n, const char *stream) {
 
 const char *sql_send_request(struct scene *scene, int n, const char *stream, int request) {
     return text(scene,
-                "SELECT pawl.put(1::smallint, ARRAY['%s']::uuid[], ARRAY['%s'], NULL, ARRAY['T'], "
-                "ARRAY['{}']::json[], "
-                "NULL, NULL, NULL, NULL, NULL, NULL, %s)",
+                "SELECT pawl.put(1::smallint, ARRAY['%s']::uuid[], ARRAY['%s'], "
+                "p_types => ARRAY['T'], p_payloads => ARRAY['{}']::json[], p_request => %s)",
                 message_id(scene, n), stream, request_id(scene, request));
 }
 

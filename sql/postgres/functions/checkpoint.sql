@@ -433,7 +433,7 @@ BEGIN
     IF NOT EXISTS (SELECT 1 FROM pawl.perspective p WHERE p.key = p_key AND p.state <> :PERSPECTIVE_REMOVED) THEN
         RAISE EXCEPTION USING ERRCODE = 'PW002', MESSAGE = format('perspective "%s" is not registered', p_key);
     END IF;
-    IF p_mode = 1 THEN
+    IF p_mode = :RESET_FAILED THEN
         UPDATE pawl.checkpoint c
            SET status = :CHECKPOINT_PENDING, due_ms = v_now, stopped = false, attempts = 0, error = NULL, fingerprint = NULL, failed_version = 0,
                updated_ms = v_now
@@ -457,46 +457,6 @@ BEGIN
      WHERE c.perspective = p_key AND s.stream = c.stream AND (p_streams IS NULL OR c.stream = ANY (p_streams));
     GET DIAGNOSTICS v_count = ROW_COUNT;
     UPDATE pawl.perspective p SET position = 0 WHERE p.key = p_key;
-    RETURN v_count;
-END
-$$;
-
--- name: stream_behind
--- The later messages of a stream that are in flight under a token are set aside and leave their claims.
--- params: p_kind, p_lane, p_token, p_key: the stream (all items in flight of a stream are under one token), p_after bigint:
---   the seq they come after, p_released boolean: reason released and due now (also when they were aside), else
---   reason behind and unchanged when they were aside; p_now
--- returns: how many rows came from message to aside
--- tables: message, aside, claim
--- locks: the parts of the token (held by the caller)
-CREATE OR REPLACE FUNCTION pawl.stream_behind(
-    p_kind smallint, p_lane integer, p_token bigint, p_key text, p_after bigint, p_released boolean, p_now bigint)
-    RETURNS integer
-LANGUAGE plpgsql VOLATILE AS $$
-DECLARE
-    v_waiting bigint[];
-    v_aside bigint[];
-    v_count integer := 0;
-BEGIN
-    v_waiting := ARRAY(SELECT m.seq FROM pawl.claim c CROSS JOIN LATERAL unnest(c.seqs) AS s(seq)
-                         JOIN pawl.message m ON m.kind = p_kind AND m.lane = p_lane AND m.seq = s.seq
-                        WHERE c.token = p_token AND c.state = :CLAIM_ACTIVE AND c.source = :SOURCE_MESSAGE AND s.seq > p_after
-                          AND m.stream = p_key ORDER BY 1);
-    v_aside := ARRAY(SELECT s.seq FROM pawl.claim c CROSS JOIN LATERAL unnest(c.seqs) AS s(seq)
-                       JOIN pawl.aside a ON a.kind = p_kind AND a.seq = s.seq
-                      WHERE c.token = p_token AND c.state = :CLAIM_ACTIVE AND c.source = :SOURCE_ASIDE AND s.seq > p_after
-                        AND a.key = p_key ORDER BY 1);
-    IF cardinality(v_waiting) = 0 AND cardinality(v_aside) = 0 THEN
-        RETURN 0;
-    END IF;
-    IF cardinality(v_waiting) > 0 THEN
-        v_count := pawl.message_to_aside(p_kind, p_lane, v_waiting, NULL,
-                                         CASE WHEN p_released THEN 4 ELSE 2 END::smallint, p_now);
-    END IF;
-    IF p_released AND cardinality(v_aside) > 0 THEN
-        UPDATE pawl.aside a SET reason = :ASIDE_RELEASED, scheduled_ms = p_now WHERE a.kind = p_kind AND a.seq = ANY (v_aside);
-    END IF;
-    PERFORM pawl.claim_leave(p_token, v_waiting || v_aside, '{}', '{}');
     RETURN v_count;
 END
 $$;

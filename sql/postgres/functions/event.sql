@@ -105,8 +105,9 @@ BEGIN
             ON CONFLICT (stream, perspective) DO NOTHING;
     END IF;
     IF EXISTS (SELECT 1 FROM pawl.checkpoint c WHERE c.stream = p_stream) THEN
-        PERFORM pawl.put(:KIND_PERSPECTIVE::smallint, ARRAY[p_id], ARRAY[p_stream], NULL, ARRAY['pawl' || '.append'],
-                         ARRAY[('{"version":' || p_version || '}')::json], NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+        PERFORM pawl.put(:KIND_PERSPECTIVE::smallint, ARRAY[p_id], p_streams => ARRAY[p_stream],
+                         p_types => ARRAY['pawl' || '.append'],
+                         p_payloads => ARRAY[('{"version":' || p_version || '}')::json]);
     END IF;
     -- A worker with receptors on events waits for inbox messages, and feeds the receptors when it is woken.
     IF pg_sequence_last_value('pawl.wait_seq') > p_now AND EXISTS (SELECT 1 FROM pawl.event_receptor) THEN
@@ -258,10 +259,12 @@ BEGIN
     END LOOP;
     PERFORM pawl.append_wake(p_stream, p_types, version, p_ids[v_count], v_now);
     IF 1 = ANY (p_publish) THEN
-        PERFORM pawl.put(:KIND_OUTBOX::smallint, array_agg(u.id ORDER BY u.n), array_agg(p_stream ORDER BY u.n),
-                         array_agg(u.topic ORDER BY u.n), array_agg(u.type ORDER BY u.n), array_agg(u.payload ORDER BY u.n),
-                         array_agg(u.metadata ORDER BY u.n), array_agg(u.correlation_id ORDER BY u.n),
-                         array_agg(u.causation_id ORDER BY u.n), array_agg(u.traceparent ORDER BY u.n), NULL, NULL, NULL)
+        PERFORM pawl.put(:KIND_OUTBOX::smallint, array_agg(u.id ORDER BY u.n), p_streams => array_agg(p_stream ORDER BY u.n),
+                         p_topics => array_agg(u.topic ORDER BY u.n), p_types => array_agg(u.type ORDER BY u.n),
+                         p_payloads => array_agg(u.payload ORDER BY u.n), p_headers => array_agg(u.metadata ORDER BY u.n),
+                         p_correlation_ids => array_agg(u.correlation_id ORDER BY u.n),
+                         p_causation_ids => array_agg(u.causation_id ORDER BY u.n),
+                         p_traceparents => array_agg(u.traceparent ORDER BY u.n))
            FROM unnest(p_ids, p_types, p_payloads, p_metadata, p_correlation_ids, p_causation_ids, p_traceparents, p_publish,
                        p_topics) WITH ORDINALITY
                 AS u(id, type, payload, metadata, correlation_id, causation_id, traceparent, publish, topic, n)

@@ -223,7 +223,7 @@ BEGIN
     taken := 0;
     given := 0;
     evicted := CASE WHEN v_kinds & 14 <> 0 THEN pawl.evict_silent(p_id, v_now) ELSE 0 END;
-    FOR v_kind IN 1 .. 3 LOOP
+    FOR v_kind IN 1 .. :KIND_COUNT LOOP
         IF (v_kinds >> v_kind) & 1 = 1 THEN
             SELECT r.taken, r.given INTO v_moved FROM pawl.rebalance(p_id, v_kind::smallint, v_now) r;
             taken := taken + v_moved.taken;
@@ -414,7 +414,7 @@ BEGIN
     IF p_kinds & 14 <> 0 THEN
         PERFORM pawl.evict_silent(p_id, v_now);
     END IF;
-    FOR v_kind IN 1 .. 3 LOOP
+    FOR v_kind IN 1 .. :KIND_COUNT LOOP
         IF (p_kinds >> v_kind) & 1 = 1 THEN
             PERFORM pawl.rebalance(p_id, v_kind::smallint, v_now);
         END IF;

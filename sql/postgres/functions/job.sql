@@ -329,7 +329,7 @@ BEGIN
             DELETE FROM pawl.request r WHERE r.key = p_request AND r.batch_xid IS DISTINCT FROM pg_current_xact_id();
         END IF;
     END IF;
-    PERFORM pawl.put_wake(4::smallint, v_now);
+    PERFORM pawl.put_wake(:PAWL_JOB::smallint, v_now);
 END
 $$;
 
@@ -378,7 +378,7 @@ BEGIN
         INSERT INTO pawl.job_tally (queue, dead, ready, redriven) VALUES (v_job.queue, -1, 1, 1);
     END LOOP;
     IF NOT p_discard THEN
-        PERFORM pawl.put_wake(4::smallint, v_now);
+        PERFORM pawl.put_wake(:PAWL_JOB::smallint, v_now);
     END IF;
     RETURN v_answers;
 END
@@ -421,7 +421,7 @@ BEGIN
         INSERT INTO pawl.job_signal (wait_key, expires_ms, payload) VALUES (p_wait_key, v_now + p_keep_ms, v_payload);
     END IF;
     IF woken > 0 THEN
-        PERFORM pawl.put_wake(4::smallint, v_now);
+        PERFORM pawl.put_wake(:PAWL_JOB::smallint, v_now);
     END IF;
 END
 $$;

@@ -82,7 +82,7 @@ BEGIN
     END IF;
     IF p_outcome = :JOB_FAIL THEN
         v_due := p_now + CASE WHEN coalesce(p_delay, -1) < 0 THEN pawl.retry_wait_ms(p_job.attempts) ELSE p_delay END;
-        v_reason := CASE WHEN p_class = 3 THEN :JOB_DEAD_REFUSED WHEN p_class = :CLASS_PERMANENT THEN :JOB_DEAD_PERMANENT
+        v_reason := CASE WHEN p_class = :CLASS_PERMANENT + 1 THEN :JOB_DEAD_REFUSED WHEN p_class = :CLASS_PERMANENT THEN :JOB_DEAD_PERMANENT
                          WHEN p_job.attempts >= p_job.max_attempts THEN :JOB_DEAD_ATTEMPTS WHEN v_due >= p_job.deadline_ms THEN :JOB_DEAD_DEADLINE END;
         entry := pawl.job_record(p_job, CASE WHEN v_reason IS NULL THEN :RUN_FAILED ELSE :RUN_DEAD END::smallint, p_instance, p_now, p_duration, NULL,
                                 v_error, p_steps, p_in, p_out, p_block, p_place);

@@ -63,7 +63,7 @@ SET enable_seqscan = off SET jit = off AS $$
     SELECT g.fingerprint, CASE WHEN l.error IS NOT NULL AND pawl.payloads_shown() THEN l.error END, g.letters,
            (SELECT a.died_ms FROM pawl.job_aside a WHERE a.state = :JOB_DEAD AND a.fingerprint = g.fingerprint ORDER BY a.died_ms LIMIT 1),
            l.died_ms
-      FROM (SELECT t.fingerprint, sum(t.letters)::bigint AS letters FROM pawl.dead_tally t WHERE t.kind = 4
+      FROM (SELECT t.fingerprint, sum(t.letters)::bigint AS letters FROM pawl.dead_tally t WHERE t.kind = :PAWL_JOB
              GROUP BY t.fingerprint HAVING sum(t.letters) > 0
              ORDER BY sum(t.letters) DESC, t.fingerprint COLLATE "C" LIMIT pawl.refuse_range('p_limit', p_limit, 0, 1000000)) g
      CROSS JOIN LATERAL (SELECT a.error, a.died_ms FROM pawl.job_aside a WHERE a.state = :JOB_DEAD AND a.fingerprint = g.fingerprint

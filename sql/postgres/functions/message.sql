@@ -129,7 +129,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT 253402300799000::bigint $$;
 
 -- name: put
 -- Stores messages of one kind, in the order of the arrays.
--- params: one array member per message; arrays that are all absent may be NULL. p_consumer and p_hashes (NULL: computed
+-- params: one array member per message; arrays that are all absent may be left out. p_consumer and p_hashes (NULL: computed
 --   here) are for the inbox; p_request NULL: none
 -- returns: one answer per message: 1 applied, 2 duplicate, 4 conflict
 -- raises: PW001 the kind, the consumer or a message is wrong
@@ -137,9 +137,10 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT 253402300799000::bigint $$;
 -- locks: the dedupe keys of an inbox call, in the order of the ids
 -- A transaction id comes first, then the numbers: a claim relies on it to find late commits (docs/protocol.md).
 CREATE OR REPLACE FUNCTION pawl.put(
-    p_kind smallint, p_ids uuid[], p_streams text[], p_topics text[], p_types text[], p_payloads json[],
-    p_headers json[], p_correlation_ids uuid[], p_causation_ids uuid[], p_traceparents text[],
-    p_consumer text, p_hashes bigint[], p_request uuid) RETURNS smallint[]
+    p_kind smallint, p_ids uuid[], p_streams text[] DEFAULT NULL, p_topics text[] DEFAULT NULL, p_types text[] DEFAULT NULL,
+    p_payloads json[] DEFAULT NULL, p_headers json[] DEFAULT NULL, p_correlation_ids uuid[] DEFAULT NULL,
+    p_causation_ids uuid[] DEFAULT NULL, p_traceparents text[] DEFAULT NULL, p_consumer text DEFAULT NULL,
+    p_hashes bigint[] DEFAULT NULL, p_request uuid DEFAULT NULL) RETURNS smallint[]
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_count integer := coalesce(cardinality(p_ids), 0);
@@ -291,9 +292,9 @@ BEGIN
         AND (p_headers IS NULL OR octet_length(p_headers::text) <= 65536)) IS NOT TRUE THEN
         PERFORM pawl.put_check(ARRAY[p_id], ARRAY[p_stream], ARRAY[p_topic], ARRAY[p_type], ARRAY[p_payload], ARRAY[p_headers]);
     END IF;
-    INSERT INTO pawl.tally (kind, put) VALUES (1, 1);
+    INSERT INTO pawl.tally (kind, put) VALUES (:KIND_OUTBOX, 1);
     INSERT INTO pawl.message AS m (seq, {{message}})
-    VALUES (nextval('pawl.message_seq'), 1,
+    VALUES (nextval('pawl.message_seq'), :KIND_OUTBOX,
             pawl.partition_here(coalesce(p_stream, p_id::text)) % pawl.lane_count(),
             pawl.partition_here(coalesce(p_stream, p_id::text)),
             p_id, p_stream, p_topic, p_type, p_payload, p_headers, p_correlation_id, p_causation_id, p_traceparent, NULL,
@@ -349,7 +350,6 @@ $$;
 
 -- name: receive_many
 -- Stores what a subscription brought, in the order of the arrays; what the inbox cannot take is kept aside.
--- params: p_duty, p_instance, p_token: the duty under which it came; then one array member per message, as for put, and
 -- params: p_duty, p_instance, p_token: the duty under which it came; then one array member per message, as for put
 -- raises: PW004 the duty is no longer held
 -- tables: those of put; duty (read), refused (inserted)
@@ -372,7 +372,7 @@ BEGIN
     v_answers := pawl.put(:KIND_INBOX::smallint, p_ids, p_streams, p_topics, p_types, p_payloads, p_headers, p_correlation_ids,
                           p_causation_ids, p_traceparents, p_consumer, p_hashes, NULL);
     INSERT INTO pawl.refused (reason, consumer, topic, message_id, detail, payload, payload_hash, received_ms)
-    SELECT 1, p_consumer, p_topics[a.n], p_ids[a.n]::text, 'the id is known with another payload', p_payloads[a.n]::text,
+    SELECT :REFUSED_CONFLICT, p_consumer, p_topics[a.n], p_ids[a.n]::text, 'the id is known with another payload', p_payloads[a.n]::text,
            p_hashes[a.n], pawl.now_ms()
       FROM unnest(v_answers) WITH ORDINALITY AS a(answer, n) WHERE a.answer = :ANSWER_CONFLICT ORDER BY a.n
     ON CONFLICT (consumer, message_id, payload_hash) DO NOTHING;
@@ -397,7 +397,7 @@ BEGIN
                               ARRAY[array_position(p_hashes, NULL), NULL, array_position(p_details, NULL)]);
     PERFORM pawl.receive_begin(p_duty, p_instance, p_token);
     INSERT INTO pawl.refused (reason, consumer, topic, message_id, detail, payload, payload_hash, received_ms)
-    SELECT 2, p_consumer, p_topic, coalesce(r.message_id, ''), r.detail, coalesce(r.payload, ''), r.hash, pawl.now_ms()
+    SELECT :REFUSED_MALFORMED, p_consumer, p_topic, coalesce(r.message_id, ''), r.detail, coalesce(r.payload, ''), r.hash, pawl.now_ms()
       FROM unnest(p_message_ids, p_details, p_payloads, p_hashes) WITH ORDINALITY AS r(message_id, detail, payload, hash, n)
      ORDER BY r.n
     ON CONFLICT (consumer, message_id, payload_hash) DO NOTHING;

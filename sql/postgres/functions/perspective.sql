@@ -391,7 +391,7 @@ DECLARE
     v_count bigint := pawl.reset_checkpoints(p_key, p_mode, p_streams);
     v_clear text := pawl.apply_target(p_key, true);
 BEGIN
-    IF p_mode = 2 AND v_clear IS NOT NULL THEN
+    IF p_mode = :RESET_REBUILD AND v_clear IS NOT NULL THEN
         IF p_streams IS NOT NULL AND position('$1' IN v_clear) = 0 THEN
             RAISE EXCEPTION USING ERRCODE = 'PW003', MESSAGE = pg_catalog.format(
                 'the clear statement of %s has no parameter for the streams and would empty the whole model: rebuild all of it', p_key);

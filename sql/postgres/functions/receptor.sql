@@ -153,20 +153,20 @@ BEGIN
         v_wrong := 'it must have 1 to 256 bytes';
     ELSIF v_text ~ '[^\x20-\x7e]' THEN
         v_wrong := 'only printable ASCII characters are allowed';
-    ELSIF p_mode = 4 THEN
+    ELSIF p_mode = :PATTERN_REGEX THEN
         v_text := CASE WHEN left(v_text, 1) = '^' THEN substr(v_text, 2) ELSE v_text END;
         IF right(v_text, 1) = '$' AND right(v_text, 2) <> '\$' THEN
             v_text := left(v_text, -1);
         END IF;
         v_wrong := pawl.pattern_fault(v_text);
-    ELSIF p_mode NOT BETWEEN 1 AND 3 THEN
+    ELSIF p_mode NOT BETWEEN :PATTERN_EXACT AND :PATTERN_GLOB THEN
         v_wrong := format('mode %s is unknown; use 1 exact, 2 suffix, 3 glob, 4 regex', p_mode);
     END IF;
     IF v_wrong IS NOT NULL THEN
         RAISE EXCEPTION USING ERRCODE = 'PW001', MESSAGE = format('pattern "%s": %s', left(p_text, 256), v_wrong);
     END IF;
     v_text := lower(v_text COLLATE "C");
-    IF p_mode = 4 THEN
+    IF p_mode = :PATTERN_REGEX THEN
         RETURN v_text;
     END IF;
     v_literal := regexp_replace(v_text, '([^a-z0-9_ ])', '\\\1', 'g');
@@ -323,9 +323,11 @@ BEGIN
         v_put := 0;
         IF v_read.ids IS NOT NULL THEN
             SELECT count(*) FILTER (WHERE p.answer = :ANSWER_APPLIED) INTO v_put
-              FROM unnest(pawl.put(:KIND_INBOX::smallint, v_read.ids, NULL, v_read.topics, v_read.types, v_read.payloads, v_read.headers,
-                                   v_read.correlation_ids, v_read.causation_ids, v_read.traceparents,
-                                   'event:' || v_receptor.name, NULL, NULL)) AS p(answer);
+              FROM unnest(pawl.put(:KIND_INBOX::smallint, v_read.ids, p_topics => v_read.topics, p_types => v_read.types,
+                                   p_payloads => v_read.payloads, p_headers => v_read.headers,
+                                   p_correlation_ids => v_read.correlation_ids, p_causation_ids => v_read.causation_ids,
+                                   p_traceparents => v_read.traceparents,
+                                   p_consumer => 'event:' || v_receptor.name)) AS p(answer);
         END IF;
         UPDATE pawl.event_receptor r SET position = r.position + v_read.events, fed = r.fed + v_put WHERE r.name = v_receptor.name;
         events := events + v_read.events;
@@ -355,14 +357,14 @@ BEGIN
                               ARRAY[array_position(p_event_ids, NULL), array_position(p_receptors, NULL), array_position(p_statuses,
                                     NULL)]);
     FOR v_report IN SELECT u.event_id, u.receptor, pawl.text_cut(u.error, 4096) AS error,
-                           CASE WHEN u.error IS NULL THEN u.status ELSE u.status | 8 END AS status
+                           CASE WHEN u.error IS NULL THEN u.status ELSE u.status | :WORK_FAILED END AS status
                       FROM unnest(p_event_ids, p_receptors, p_statuses, p_errors)
                            WITH ORDINALITY AS u(event_id, receptor, status, error, n) ORDER BY u.n LOOP
         INSERT INTO pawl.receptor AS r (event_id, receptor, status, error, attempts, updated_ms)
         VALUES (v_report.event_id, v_report.receptor, v_report.status, v_report.error, 1, v_now)
         ON CONFLICT (event_id, receptor) DO UPDATE
            SET status = EXCLUDED.status, error = EXCLUDED.error, attempts = r.attempts + 1, updated_ms = v_now
-         WHERE r.status & 4 = 0;
+         WHERE r.status & :WORK_COMPLETED = 0;
         v_answers := v_answers || CASE WHEN FOUND THEN :ANSWER_APPLIED ELSE :ANSWER_DUPLICATE END::smallint;
     END LOOP;
     RETURN v_answers;

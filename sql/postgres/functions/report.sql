@@ -266,7 +266,7 @@ BEGIN
         SELECT f.dead, f.aside_delta, f.dead_delta INTO v_failed
           FROM pawl.fail_item(p_kind, p_tokens[v_n], p_ids[v_n], v_item.seq, v_item.source, v_item.lane, v_item.key,
                               v_item.attempts + 1, v_item.deaths, pawl.text_cut(
-                                  CASE WHEN p_classes[v_n] = 3
+                                  CASE WHEN p_classes[v_n] = :CLASS_CANCELLED
                                        THEN coalesce((SELECT 'cancelled by ' || p.actor || coalesce(': ' || p.reason, '')
                                                         FROM pawl.pause p WHERE p.scope = :PAUSE_MESSAGE AND p.name = p_ids[v_n]::text),
                                                      p_errors[v_n])
@@ -303,7 +303,7 @@ DECLARE
     v_delay bigint := CASE WHEN p_delay >= 0 THEN p_delay ELSE pawl.retry_wait_ms(p_attempts + p_deaths) END;
     v_stream record;
 BEGIN
-    dead := coalesce(p_class, 1) > 1 OR p_attempts + p_deaths >= p_max_attempts;
+    dead := coalesce(p_class, :CLASS_RETRYABLE) > :CLASS_RETRYABLE OR p_attempts + p_deaths >= p_max_attempts;
     dead_delta := 0;
     aside_delta := CASE WHEN p_source = :SOURCE_MESSAGE THEN pawl.message_to_aside(p_kind, p_lane, ARRAY[p_seq], NULL, :ASIDE_FAILED::smallint, p_now)
                         ELSE 0 END;
@@ -345,12 +345,12 @@ BEGIN
     SELECT c.instance INTO v_instance FROM pawl.claim c WHERE c.token = p_token LIMIT 1;
     IF v_instance IS NOT NULL THEN
         v_answer := (pawl.complete(v_instance, p_kind, ARRAY[p_token], ARRAY[p_id],
-                                   ARRAY[CASE WHEN p_kind = :KIND_OUTBOX THEN 2 ELSE 4 END], false))[1];
+                                   ARRAY[CASE WHEN p_kind = :KIND_OUTBOX THEN :WORK_PUBLISHED ELSE :WORK_COMPLETED END], false))[1];
     END IF;
     IF v_answer = :ANSWER_CONFLICT THEN
         RAISE EXCEPTION USING ERRCODE = 'PW003',
             MESSAGE = 'an earlier message of the stream is not finished yet: roll back and try again later';
-    ELSIF v_answer IS DISTINCT FROM 1 THEN
+    ELSIF v_answer IS DISTINCT FROM :ANSWER_APPLIED THEN
         RAISE EXCEPTION USING ERRCODE = 'PW004',
             MESSAGE = format('token %s no longer holds message %s: roll back and drop it', p_token, p_id);
     END IF;
@@ -450,7 +450,7 @@ BEGIN
         SELECT f.* INTO v_item FROM pawl.item_find(p_instance, p_kind, p_tokens[v_n], p_ids[v_n]) f;
         IF NOT FOUND THEN
             v_answers[v_n] := pawl.ended_answer(p_instance, p_kind, p_tokens[v_n], p_ids[v_n]);
-            v_stale := v_stale + (v_answers[v_n] = 3)::integer;
+            v_stale := v_stale + (v_answers[v_n] = :ANSWER_STALE)::integer;
             CONTINUE;
         END IF;
         IF v_item.source = :SOURCE_MESSAGE THEN
@@ -467,7 +467,7 @@ BEGIN
             v_aside := v_aside + pawl.stream_behind(p_kind, v_item.lane, p_tokens[v_n], v_item.key, v_item.seq, true, v_now);
         END IF;
         PERFORM pawl.hold_settle(p_kind, v_item.lane, ARRAY[v_item.key]);
-        v_answers[v_n] := 1;
+        v_answers[v_n] := :ANSWER_APPLIED;
     END LOOP;
     IF v_aside <> 0 OR v_stale > 0 THEN
         INSERT INTO pawl.tally (kind, aside, stale) VALUES (p_kind, v_aside, v_stale);

@@ -131,7 +131,7 @@ BEGIN
         END IF;
     END IF;
     IF next_job > 0 THEN
-        PERFORM pawl.put_wake(4::smallint, v_now);
+        PERFORM pawl.put_wake(:PAWL_JOB::smallint, v_now);
     END IF;
 END
 $$;
@@ -373,7 +373,7 @@ BEGIN
         (SELECT coalesce(sum(p.items), 0) FROM pawl.run_partition p WHERE p.run = p_id))::json;
     SELECT i.id INTO v_id FROM pawl.job_insert(v_job, p_now) i;
     UPDATE pawl.run r SET job = v_id WHERE r.id = p_id;
-    PERFORM pawl.put_wake(4::smallint, p_now);
+    PERFORM pawl.put_wake(:PAWL_JOB::smallint, p_now);
 END
 $$;
 
@@ -524,7 +524,7 @@ BEGIN
     counted AS (
         INSERT INTO pawl.job_tally (queue, put, ready) SELECT p_run.queue, count(*), count(*) FROM src s HAVING count(*) > 0)
     UPDATE pawl.run_partition p SET job = s.id FROM src s WHERE p.run = p_run.id AND p.part = s.part;
-    PERFORM pawl.put_wake(4::smallint, p_now);
+    PERFORM pawl.put_wake(:PAWL_JOB::smallint, p_now);
 END
 $$;
 
@@ -560,7 +560,7 @@ BEGIN
             v_part.generation, to_json(v_part.name), CASE WHEN p_state = :PART_DONE THEN 'done' ELSE 'failed' END, v_part.items,
             coalesce(to_json(v_part.error), 'null'))::json;
         PERFORM pawl.job_insert(v_job, p_now);
-        PERFORM pawl.put_wake(4::smallint, p_now);
+        PERFORM pawl.put_wake(:PAWL_JOB::smallint, p_now);
     END IF;
     IF v_run.remaining = 0 THEN
         PERFORM pawl.run_fan_in(v_run, p_now);

@@ -56,7 +56,7 @@ BEGIN
     IF EXISTS (SELECT 1 FROM pawl.settings s WHERE s.timeline IS DISTINCT FROM v_timeline) THEN
         PERFORM 1 FROM pawl.settings s FOR NO KEY UPDATE SKIP LOCKED;
         IF FOUND THEN
-            UPDATE pawl.settings s SET epoch = pawl.epoch_now(), timeline = v_timeline, epoch_ms = pawl.now_ms(), epoch_cause = 2
+            UPDATE pawl.settings s SET epoch = pawl.epoch_now(), timeline = v_timeline, epoch_ms = pawl.now_ms(), epoch_cause = :EPOCH_TIMELINE
              WHERE s.timeline IS DISTINCT FROM v_timeline;
         END IF;
     END IF;
@@ -67,7 +67,7 @@ BEGIN
         END IF;
         PERFORM 1 FROM pawl.settings s FOR NO KEY UPDATE SKIP LOCKED;
         IF FOUND THEN
-            UPDATE pawl.settings s SET epoch = (p_seen >> 40) + 1, epoch_ms = pawl.now_ms(), epoch_cause = 4
+            UPDATE pawl.settings s SET epoch = (p_seen >> 40) + 1, epoch_ms = pawl.now_ms(), epoch_cause = :EPOCH_WENT_BACK
              WHERE s.epoch <= p_seen >> 40;
             v_epoch := pawl.epoch_now();
         END IF;
@@ -110,27 +110,6 @@ BEGIN
 END
 $$;
 
--- name: history_remove
--- Removes history rows that were archived.
--- params: p_kinds smallint[], p_seqs bigint[]
--- returns: how many were there
--- tables: history (deleted)
--- locks: the rows
-CREATE OR REPLACE FUNCTION pawl.history_remove(p_kinds smallint[], p_seqs bigint[]) RETURNS bigint
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-SET enable_seqscan = off SET jit = off AS $$
-DECLARE
-    v_count bigint;
-BEGIN
-    PERFORM pawl.refuse_items(ARRAY['p_seqs', 'p_kinds'],
-                              ARRAY[cardinality(p_seqs), cardinality(p_kinds)],
-                              ARRAY[array_position(p_seqs, NULL), array_position(p_kinds, NULL)]);
-    DELETE FROM pawl.history h USING unnest(p_kinds, p_seqs) AS u(kind, seq) WHERE h.kind = u.kind AND h.seq = u.seq;
-    GET DIAGNOSTICS v_count = ROW_COUNT;
-    RETURN v_count;
-END
-$$;
-
 -- name: maintain
 -- Ends overdue claims, removes what has outlived its use, folds the tally.
 -- params: p_caller uuid (NULL: none): never removed; p_rows_max integer: bound of each deletion
@@ -151,7 +130,7 @@ BEGIN
     SELECT s.stale_ms, s.dedupe_ms, CASE WHEN s.history_ms > 0 THEN s.history_ms ELSE 604800000 END AS history_ms
       INTO v_settings FROM pawl.settings s;
     claims_expired := 0;
-    FOR v_kind IN 1 .. 3 LOOP
+    FOR v_kind IN 1 .. :KIND_COUNT LOOP
         claims_expired := claims_expired + pawl.claims_expire(p_caller, v_kind::smallint, false, v_now);
     END LOOP;
 

@@ -112,7 +112,7 @@ BEGIN
     IF v_schedule.last_ms <= p_through_ms THEN
         UPDATE pawl.schedule s SET last_ms = p_through_ms, next_ms = p_next_ms WHERE s.name = p_name;
     END IF;
-    PERFORM pawl.put_wake(4::smallint, v_now);
+    PERFORM pawl.put_wake(:PAWL_JOB::smallint, v_now);
 END
 $$;
 
@@ -148,7 +148,7 @@ BEGIN
            start_ms = excluded.start_ms, end_ms = excluded.end_ms, paused = excluded.paused, next_ms = excluded.next_ms,
            version = s.version + 1, updated_ms = excluded.updated_ms
     RETURNING s.version INTO schedule_put.version;
-    PERFORM pawl.put_wake(4::smallint, pawl.now_ms()); -- workers that rest until the next schedule have to look again
+    PERFORM pawl.put_wake(:PAWL_JOB::smallint, pawl.now_ms()); -- workers that rest until the next schedule have to look again
     answer := :ANSWER_APPLIED;
 END
 $$;

@@ -351,8 +351,8 @@ BEGIN
     found AS (
         SELECT o.place, o.kind, o.lane, o.seq FROM looked o CROSS JOIN until u
          WHERE o.fits AND (u.seq IS NULL OR o.seq <= u.seq)
-           AND (p_state NOT IN (1, 3, 4) OR NOT EXISTS (SELECT 1 FROM flight f WHERE f.seq = o.seq))
-           AND (p_state NOT IN (3, 4) OR p_state = (
+           AND (p_state NOT IN (:STATE_READY, :STATE_SCHEDULED, :STATE_BLOCKED) OR NOT EXISTS (SELECT 1 FROM flight f WHERE f.seq = o.seq))
+           AND (p_state NOT IN (:STATE_SCHEDULED, :STATE_BLOCKED) OR p_state = (
                 SELECT CASE WHEN EXISTS (SELECT 1 FROM pawl.hold h WHERE h.kind = a.kind AND h.key = a.key AND h.state = :HOLD_WAITING)
                                  AND NOT EXISTS (SELECT 1 FROM pawl.aside b WHERE b.kind = a.kind AND b.key = a.key AND b.seq < a.seq)
                             THEN :STATE_SCHEDULED ELSE :STATE_BLOCKED END
@@ -443,20 +443,20 @@ BEGIN
            coalesce(v.stream, chr(1) || v.seq::text) AS key INTO v_row
       FROM pawl.message_all v WHERE v.kind = p_kind AND v.lane = p_lane AND v.seq = p_seq;
     IF v_row.place = 4 THEN
-        cause := 12;
+        cause := :WHY_DONE;
         RETURN;
     ELSIF v_row.place = 3 THEN
-        cause := 11;
+        cause := :WHY_DEAD;
         RETURN;
     ELSIF v_row.token <> 0 THEN
         instance := v_row.claimed_by;
         until_ms := v_row.lease_until_ms;
-        cause := CASE WHEN until_ms > p_now THEN 1 ELSE 2 END;
+        cause := CASE WHEN until_ms > p_now THEN :WHY_RUNNING ELSE :WHY_LEASE_OVER END;
         RETURN;
     END IF;
     SELECT h.state, h.by_seq INTO v_hold FROM pawl.hold h WHERE h.kind = p_kind AND h.key = v_row.key;
     IF v_hold.state > :HOLD_WAITING THEN
-        cause := 10;
+        cause := :WHY_BLOCKED;
         blocker_seq := v_hold.by_seq;
         RETURN;
     END IF;
@@ -473,7 +473,7 @@ BEGIN
                                  ORDER BY m.seq LIMIT c_ahead) m
               WHERE m.stream = v_row.stream LIMIT 1)) INTO v_first;
         IF v_first <> p_seq AND (v_row.place = 1 OR v_first < p_seq) THEN
-            cause := 7;
+            cause := :WHY_BEHIND;
             blocker_seq := v_first;
             RETURN;
         END IF;
@@ -483,7 +483,7 @@ BEGIN
     IF v_row.place = 2 THEN
         SELECT a.scheduled_ms, a.losses INTO until_ms, v_losses FROM pawl.aside a WHERE a.kind = p_kind AND a.seq = p_seq;
         IF until_ms > p_now THEN
-            cause := 8;
+            cause := :WHY_SCHEDULED;
             RETURN;
         END IF;
         until_ms := 0;
@@ -491,8 +491,8 @@ BEGIN
     SELECT l.owner, l.draining, coalesce(i.state = :INSTANCE_ACTIVE AND i.lease_until_ms > p_now, false) AS live INTO v_lane
       FROM pawl.lane l LEFT JOIN pawl.instance i ON i.id = l.owner WHERE l.kind = p_kind AND l.lane = p_lane;
     instance := v_lane.owner;
-    cause := CASE WHEN v_lane.owner IS NULL THEN 4 WHEN NOT v_lane.live THEN 5 WHEN v_lane.draining THEN 6
-                  WHEN v_losses >= 2 THEN 9 ELSE 3 END;
+    cause := CASE WHEN v_lane.owner IS NULL THEN :WHY_NO_OWNER WHEN NOT v_lane.live THEN :WHY_OWNER_SILENT
+                  WHEN v_lane.draining THEN :WHY_DRAINING WHEN v_losses >= 2 THEN :WHY_SUSPECT ELSE :WHY_READY END;
 END
 $$;
 

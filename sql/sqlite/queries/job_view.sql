@@ -29,7 +29,7 @@ SELECT id, state, ord, due_ms, put_ms, token, lease_until_ms, priority, attempts
 -- params: limit
 -- returns: fingerprint, the error of the latest, how many, first_ms, last_ms
 WITH biggest (fingerprint, letters) AS MATERIALIZED (
-    SELECT fingerprint, letters FROM pawl_dead_tally WHERE kind = 4 ORDER BY letters DESC, fingerprint LIMIT ?1)
+    SELECT fingerprint, letters FROM pawl_dead_tally WHERE kind = :PAWL_JOB ORDER BY letters DESC, fingerprint LIMIT ?1)
 SELECT b.fingerprint,
        (SELECT j.error FROM pawl_job AS j WHERE j.state = :JOB_DEAD AND j.fingerprint = b.fingerprint ORDER BY j.died_ms DESC, j.id DESC LIMIT 1),
        b.letters,

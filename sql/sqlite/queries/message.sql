@@ -22,8 +22,8 @@ SELECT number FROM pawl_intake ORDER BY number LIMIT 1
 -- name: intake_next
 -- The oldest rows that an application has left.
 -- params: limit
--- returns: number, the ids as text, and a new message without them
-SELECT number, id, correlation_id, causation_id, stream, topic, type, payload, headers, NULL, NULL, traceparent
+-- returns: number, the ids, and a new message, in which ids are nil because they are text here
+SELECT number, id, correlation_id, causation_id, {{intake}}
     FROM pawl_intake ORDER BY number LIMIT ?1
 
 -- name: message_delete
@@ -46,7 +46,7 @@ SELECT seq, {{message}}
 -- One new message.
 -- params: kind, lane, seq, and the columns in their order
 INSERT INTO pawl_message (kind, lane, seq, {{message}})
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+VALUES (?, ?, ?, {{marks message}})
 
 -- name: message_keys
 -- The stream keys of a range of messages.

@@ -58,13 +58,13 @@ CREATE TRIGGER pawl_job_dead_counted_new AFTER UPDATE OF state ON pawl_job WHEN 
 END;
 
 CREATE TRIGGER pawl_job_dead_counted_back AFTER UPDATE OF state ON pawl_job WHEN OLD.state = :JOB_DEAD AND NEW.state <> :JOB_DEAD BEGIN
-    UPDATE pawl_dead_tally SET letters = letters - 1 WHERE kind = 4 AND fingerprint = OLD.fingerprint;
-    DELETE FROM pawl_dead_tally WHERE kind = 4 AND fingerprint = OLD.fingerprint AND letters = 0;
+    UPDATE pawl_dead_tally SET letters = letters - 1 WHERE kind = :PAWL_JOB AND fingerprint = OLD.fingerprint;
+    DELETE FROM pawl_dead_tally WHERE kind = :PAWL_JOB AND fingerprint = OLD.fingerprint AND letters = 0;
 END;
 
 CREATE TRIGGER pawl_job_dead_counted_gone AFTER DELETE ON pawl_job WHEN OLD.state = :JOB_DEAD BEGIN
-    UPDATE pawl_dead_tally SET letters = letters - 1 WHERE kind = 4 AND fingerprint = OLD.fingerprint;
-    DELETE FROM pawl_dead_tally WHERE kind = 4 AND fingerprint = OLD.fingerprint AND letters = 0;
+    UPDATE pawl_dead_tally SET letters = letters - 1 WHERE kind = :PAWL_JOB AND fingerprint = OLD.fingerprint;
+    DELETE FROM pawl_dead_tally WHERE kind = :PAWL_JOB AND fingerprint = OLD.fingerprint AND letters = 0;
 END;
 CREATE INDEX pawl_job_dead_first ON pawl_job (fingerprint, id) WHERE state = :JOB_DEAD;
 

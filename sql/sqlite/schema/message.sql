@@ -51,17 +51,10 @@ CREATE TABLE pawl_pause (
     PRIMARY KEY (scope, name)
 ) STRICT, WITHOUT ROWID;
 
--- Where an application puts messages with plain SQL, inside its own transaction; see docs/sqlite.md. Number is the order; a row
--- leaves in the transaction that makes it a message of the outbox.
+-- Where an application puts messages with plain SQL, inside its own transaction; see docs/sqlite.md. Number is the order; ids
+-- are UUIDs, headers a JSON object; a row leaves in the transaction that makes it a message of the outbox.
 CREATE TABLE pawl_intake (
-    number         INTEGER PRIMARY KEY AUTOINCREMENT,
-    type           TEXT NOT NULL CHECK (length(type) > 0),
-    payload        TEXT NOT NULL, -- JSON
-    stream         TEXT,
-    topic          TEXT,
-    headers        TEXT, -- a JSON object
-    id             TEXT, -- a UUID; NULL: one is made
-    correlation_id TEXT,
-    causation_id   TEXT,
-    traceparent    TEXT
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT, -- NULL: one is made
+    {{columns intake}}
 ) STRICT;
