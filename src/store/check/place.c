@@ -154,17 +154,10 @@ pawl_status place_payload(const struct place *at, pawl_str payload, size_t bytes
 
 static pawl_status place_message(const struct place *at, const pawl_outgoing *message,
                                  size_t payload_bytes_max) {
-    const struct {
-        struct text_rule rule;
-        pawl_str text;
-    } texts[] = {
-        {{"stream", TEXT_STREAM, false}, message->stream},
-        {{"topic", TEXT_TOPIC, false}, message->topic},
-        {{"type", TEXT_TYPE, true}, message->type},
-        {{"traceparent", TEXT_NAME, false}, message->traceparent},
-    };
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        pawl_status status = place_text(at, &texts[i].rule, texts[i].text);
+    for (size_t i = 0; i < message_text_count; i++) {
+        const struct text_member *text = &message_texts[i];
+        pawl_status status =
+            place_text(at, &text->rule, *(const pawl_str *)((const char *)message + text->member.offset));
         if (status != PAWL_OK)
             return status;
     }

@@ -2,6 +2,7 @@
 #ifndef STORE_CHECK_PLACE_H
 #define STORE_CHECK_PLACE_H
 
+#include "store/row.h"
 #include "store/types.h"
 
 /* Prefixes the error with "message 3 of 20: "; noun NULL: it is about the call itself. */
@@ -54,6 +55,14 @@ PAWL_MUSTCHECK pawl_status place_instance_id(const struct place *at, pawl_uuid i
 PAWL_MUSTCHECK pawl_status place_lease(const struct place *at, int64_t lease_ms);
 PAWL_MUSTCHECK pawl_status place_policy(const struct place *at, int policy);
 PAWL_MUSTCHECK pawl_status place_attempts(const struct place *at, int max_attempts);
+
+/* The texts of a message with their rules, in the order in which they are checked (rows/messages.c). */
+struct text_member {
+    struct text_rule rule;
+    struct member member;
+};
+extern const struct text_member message_texts[];
+extern const size_t message_text_count;
 
 /* The messages of a put or a batch; at is filled with the item concerned. */
 PAWL_MUSTCHECK pawl_status place_messages(struct place *at, const pawl_outgoing *messages, size_t count,

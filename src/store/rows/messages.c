@@ -1,9 +1,17 @@
 /* The shapes of messages, and of what is asked about them. */
+#include "store/check/place.h"
 #include "store/rows/shapes.h"
 
 #define ROW pawl_outgoing
 SHAPE(message_new, M(stream), M(topic), M(type), JSON(payload), JSON(headers), M(correlation_id),
       M(causation_id), M(traceparent));
+const struct text_member message_texts[] = {
+    {{"stream", TEXT_STREAM, false}, M(stream)},
+    {{"topic", TEXT_TOPIC, false}, M(topic)},
+    {{"type", TEXT_TYPE, true}, M(type)},
+    {{"traceparent", TEXT_NAME, false}, M(traceparent)},
+};
+const size_t message_text_count = sizeof message_texts / sizeof *message_texts;
 #undef ROW
 
 #define ROW struct item
