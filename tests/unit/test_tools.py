@@ -304,7 +304,7 @@ class SqliteStatements(unittest.TestCase):
         wrong = []
         for name, text in ((n, t) for kind in ("queries", "invariants", "doctor") for n, t in self.found["sqlite", kind].items()):
             text = "\n".join(line for line in text.splitlines() if not line.startswith("--"))
-            count = max([0, *map(int, re.findall(r"\?(\d+)", text))])
+            count = max([0, *map(int, re.findall(r"\?(\d+)", text))]) + len(re.findall(r"\?(?!\d)", text))
             try:
                 self.database.execute("EXPLAIN " + text, [None] * count)
             except sqlite3.Error as error:
