@@ -250,9 +250,7 @@ TEST(functions_take_typed_arrays_and_answer_each_item_in_one_call) {
                             "'release', 'renew') AND pg_get_function_arguments(p.oid) LIKE '%jsonb%'"),
                      0);
     PGresult *prepared = PQprepare(
-        place.conn, "put",
-        "SELECT pawl.put(1::smallint, $1, $2, p_types => $3, p_payloads => $4)", 0,
-        NULL);
+        place.conn, "put", "SELECT pawl.put(1::smallint, $1, $2, p_types => $3, p_payloads => $4)", 0, NULL);
     assert_int_equal(PQresultStatus(prepared), PGRES_COMMAND_OK);
     PQclear(prepared);
     const char *values[4] = {"{01900000-0000-7000-8000-010000000001,01900000-0000-7000-8000-010000000002}",
