@@ -167,6 +167,17 @@ static void handle_waking(struct engine_core *core, const struct engine_event *e
     }
 }
 
+/* What is not to be claimed for now. */
+static void handle_restraint(struct engine_core *core, const struct engine_event *event) {
+    if (event->type == EVENT_TROUBLE) {
+        core->troubled = event->troubled;
+        memcpy(core->trouble_until_ms, event->trouble_until_ms, sizeof(core->trouble_until_ms));
+    } else {
+        core->left_kinds = event->kinds;
+        core->next_poll_ms = core->now_ms;
+    }
+}
+
 static void handle(struct engine_core *core, const struct engine_event *event) {
     switch (event->type) {
     case EVENT_STARTED:
@@ -215,10 +226,8 @@ static void handle(struct engine_core *core, const struct engine_event *event) {
         core_duties_answered(core, event);
         break;
     case EVENT_EXCHANGED:
-        core_perspectives_answered(core, event);
-        break;
     case EVENT_DUE:
-        core_perspectives_wake(core);
+        core_perspectives_event(core, event);
         break;
     case EVENT_WAKE:
     case EVENT_WAKER:
@@ -226,12 +235,8 @@ static void handle(struct engine_core *core, const struct engine_event *event) {
         handle_waking(core, event);
         break;
     case EVENT_TROUBLE:
-        core->troubled = event->troubled;
-        memcpy(core->trouble_until_ms, event->trouble_until_ms, sizeof(core->trouble_until_ms));
-        break;
     case EVENT_LEAVE:
-        core->left_kinds = event->kinds;
-        core->next_poll_ms = core->now_ms;
+        handle_restraint(core, event);
         break;
     case EVENT_STOP:
     case EVENT_STOP_NOW:

@@ -476,7 +476,7 @@ bool core_perspectives_idle(const struct engine_core *core);
 bool core_perspectives_reported(const struct engine_core *core);
 void core_perspectives_decide(struct engine_core *core);
 int64_t core_perspectives_due_ms(struct engine_core *core);
-void core_perspectives_answered(struct engine_core *core, const struct engine_event *event);
+void core_perspectives_event(struct engine_core *core, const struct engine_event *event);
 void core_perspectives_forget(struct engine_core *core);
 void core_perspectives_free(struct engine_core *core);
 

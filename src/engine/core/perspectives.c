@@ -199,7 +199,7 @@ static int leased(const struct perspectives_answer *answer) {
     return count;
 }
 
-void core_perspectives_answered(struct engine_core *core, const struct engine_event *event) {
+static void answered(struct engine_core *core, const struct engine_event *event) {
     struct perspective_channel *channel = &core->perspectives;
     const struct perspectives_answer *answer = event->exchanged;
     bool is_void = channel->is_void;
@@ -226,6 +226,13 @@ void core_perspectives_answered(struct engine_core *core, const struct engine_ev
         channel->next_claim_ms = more ? 0 : core->now_ms + core->config.poll_ms;
     }
     core_grant_take_streams(core, answer, event->grant, channel->sent_ms);
+}
+
+void core_perspectives_event(struct engine_core *core, const struct engine_event *event) {
+    if (event->type == EVENT_DUE)
+        core_perspectives_wake(core);
+    else
+        answered(core, event);
 }
 
 /* Everything was dropped. What is on its way stays until its call has come back. */

@@ -304,6 +304,15 @@ static void turn_ended(struct store_thread *thread, const struct call *call) {
     work->failing = call->status != PAWL_OK;
 }
 
+static pawl_status run_jobs(struct store_thread *thread, struct call *call) {
+    if (call->type == CALL_JOBS_FINISH)
+        return run_jobs_finish(thread, call);
+    if (call->type == CALL_JOBS_RENEW)
+        return thread->store->ops->jobs->renew(thread->store, call->renew, call->arena, &call->renewed,
+                                               &call->error);
+    return schedule_free_ms(thread->store, call->rest_ms, &call->free_ms, &call->error);
+}
+
 static void run(struct store_thread *thread, struct call *call) {
     call->status = ensure_open(thread, &call->error);
     if (call->status != PAWL_OK)
@@ -336,14 +345,9 @@ static void run(struct store_thread *thread, struct call *call) {
         call->status = run_report(thread, call);
         break;
     case CALL_JOBS_FINISH:
-        call->status = run_jobs_finish(thread, call);
-        break;
     case CALL_JOBS_RENEW:
-        call->status = thread->store->ops->jobs->renew(thread->store, call->renew, call->arena,
-                                                       &call->renewed, &call->error);
-        break;
     case CALL_JOBS_FREE:
-        call->status = schedule_free_ms(thread->store, call->rest_ms, &call->free_ms, &call->error);
+        call->status = run_jobs(thread, call);
         break;
     case CALL_SCHEDULES:
         call->status = schedule_duty(thread->store, &call->fired, &call->error);
