@@ -38,12 +38,20 @@ static void quote_code(struct buf *buf, uint32_t code, const char *bytes, size_t
         buf_append(buf, bytes, len);
 }
 
+static bool is_plain(char c) { return c >= ' ' && c < 0x7f && c != '"' && c != '\\'; }
+
+/* What stands for itself is copied at once; almost all of a text does. */
 void json_quote(struct buf *buf, pawl_str text) {
     buf_append_char(buf, '"');
     for (size_t at = 0; at < text.len;) {
         uint32_t code = 0;
-        size_t step = utf8_decode(text.ptr + at, text.len - at, &code);
-        if (step == 0) {
+        size_t plain = 0;
+        while (at + plain < text.len && is_plain(text.ptr[at + plain]))
+            plain++;
+        size_t step = plain > 0 ? plain : utf8_decode(text.ptr + at, text.len - at, &code);
+        if (plain > 0) {
+            buf_append(buf, text.ptr + at, plain);
+        } else if (step == 0) {
             buf_append_cstr(buf, "\\ufffd");
             step = 1;
         } else {
