@@ -12,9 +12,13 @@
 #include "transport/modules/nats.h"
 #include "transport/wire.h"
 
-enum { PORT_DEFAULT = 4222, READ_BYTES = 65536, IN_BYTES_MAX = 128 << 20, ANSWERS_SID = 1 };
-
-static const char header_start[] = "NATS/1.0";
+enum {
+    PORT_DEFAULT = 4222,
+    READ_BYTES = 65536,
+    IN_BYTES_MAX = 128 << 20,
+    ANSWERS_SID = 1,
+    HEADER_START_BYTES = 8 /* NATS/1.0 */
+};
 
 static pawl_status read_more(struct transport *session, int64_t until_ms, pawl_error *err) {
     if (session->in_at > 0) {
@@ -57,7 +61,7 @@ static bool read_sizes(pawl_str line, struct nats_frame *frame, uint64_t *header
 /* "NATS/1.0[ 503[ text]]" and then the headers. */
 static void read_headers(pawl_str block, struct nats_frame *frame) {
     pawl_str line = str_trim(str_before(block, '\n', &frame->headers));
-    pawl_str status = str_skip(line, sizeof(header_start));
+    pawl_str status = str_trim(str_skip(line, HEADER_START_BYTES));
     if (!str_to_i64(str_before(status, ' ', NULL), 0, 999, &frame->status))
         frame->status = 0;
 }
@@ -208,7 +212,7 @@ pawl_status nats_ask(struct transport *session, pawl_str subject, pawl_str quest
 pawl_status nats_api(struct transport *session, const char *subject, pawl_str question,
                      const struct tree **answer, pawl_error *err) {
     char whole[1024];
-    struct nats_frame frame;
+    struct nats_frame frame = {.sid = 0};
     int64_t code = 0;
     int made = snprintf(whole, sizeof(whole), "$JS.API.%s", subject);
     if (made < 0 || (size_t)made >= sizeof(whole))

@@ -251,7 +251,7 @@ pawl_status nats_session_receive(struct transport *session, struct arena *arena,
     *count = 0;
     pawl_status status = PAWL_OK;
     while (status == PAWL_OK && *count < max) {
-        struct nats_frame frame;
+        struct nats_frame frame = {.sid = 0};
         int64_t now_ms = clock_boot_ms();
         if (*count == 0 && (session->wanted == 0 || now_ms >= session->wanted_till_ms)) {
             if (now_ms >= until_ms)
