@@ -14,19 +14,22 @@ static bool comes_before(const struct share_member *a, const struct share_member
 int share_quota(const struct share_member *members, size_t count, pawl_uuid self, int lane_count,
                 int cap_lanes) {
     const struct share_member *me = NULL;
-    for (size_t i = 0; i < count && me == NULL; i++)
+    size_t full = 0;
+    for (size_t i = 0; i < count; i++) {
+        full += members[i].full;
         if (memcmp(members[i].id.b, self.b, sizeof(self.b)) == 0)
             me = &members[i];
-    if (me == NULL)
+    }
+    bool left_out = full < count; /* the full ones are */
+    if (me == NULL || (me->full && left_out))
         return 0;
 
-    size_t rank = 0;
+    size_t rank = 0, sharing = left_out ? count - full : count;
     for (size_t i = 0; i < count; i++)
-        if (comes_before(&members[i], me))
-            rank++;
+        rank += !(members[i].full && left_out) && comes_before(&members[i], me);
 
     size_t lanes = (size_t)lane_count;
-    int quota = (int)(lanes / count) + (rank < lanes % count ? 1 : 0);
+    int quota = (int)(lanes / sharing) + (rank < lanes % sharing ? 1 : 0);
     return cap_lanes > 0 && quota > cap_lanes ? cap_lanes : quota;
 }
 

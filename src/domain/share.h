@@ -8,10 +8,12 @@
 struct share_member {
     pawl_uuid id;
     int owned;
+    bool full; /* all its slots are busy */
 };
 
 /*
- * How many lanes `self` should own: lane_count / count, plus 1 for the first lane_count mod count members in
+ * How many lanes `self` should own. As long as not all members are full, those that are own none and are not
+ * counted. Of the rest each owns lane_count / count, plus 1 for the first lane_count mod count members in
  * the order of owned descending, then id ascending. The instance that owns more keeps the odd lane, so that
  * nothing moves unnecessarily. Not above cap_lanes, unless that is 0. 0 when self is not among the members.
  */

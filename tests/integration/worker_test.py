@@ -129,7 +129,7 @@ class HandlerTest(WorkerTest):
 
     def test_streams_keep_their_order_through_failures(self):
         """The third of ten fails twice: the rest of its stream waits, another stream does not."""
-        handler = self.script(f'echo "$PAWL_STREAM $PAWL_SEQ $PAWL_ATTEMPT" >> {self.log}; '
+        handler = self.script(f'echo "$PAWL_STREAM $PAWL_ID $PAWL_ATTEMPT" >> {self.log}; '
                               '[ "$PAWL_STREAM$PAWL_TYPE" = abad ] && [ "$PAWL_ATTEMPT" -lt 3 ] && exit 75; exit 0')
         for n in range(10):
             self.ok("send", "bad" if n == 2 else "good", "--stream", "a")
@@ -317,6 +317,41 @@ class DeathTest(WorkerTest):
             self.end()
         self.assertEqual((self.counts()["done"], self.counts()["dead"]), (19, 1))
         self.assertLessEqual(kills, 4)
+
+
+class FullTest(WorkerTest):
+    """A worker whose slots are all busy leaves what waits, and its lanes, to the others."""
+
+    def test_streams_do_not_wait_for_a_full_worker(self):
+        handler = self.script(f'echo "$PAWL_STREAM $PAWL_ID $PAWL_ATTEMPT" >> {self.log}\n'
+                              'while [ "$PAWL_TYPE" = long ] && [ ! -e go ]; do sleep 0.05; done')
+        args = ["--concurrency", "1", "--on", f"*=exec:{handler}"]
+        full = self.start(*args)
+        self.addCleanup(full.stderr.close)
+        self.addCleanup(full.wait)
+        self.addCleanup(full.kill)
+        long = self.ok("send", "long", "--stream", "long")
+        self.wait(self.log.exists, what="the long handler")
+        sent = [self.ok("send", "short", "--stream", f"s{n % 8}") for n in range(16)]
+        self.wait(lambda: self.counts()["leased"] > 1, what="a claim ahead of the slot")
+        self.start(*args)
+        order = [row["id"] for row in sent]
+        wanted = {row["id"] for row in sent if row["lane"] != long["lane"]}
+
+        def ran():
+            return [line.split() for line in self.log.read_text().splitlines()[1:]]
+
+        self.wait(lambda: wanted <= {row[1] for row in ran()}, 60, "the work of the other streams")
+        (self.dir / "go").touch()
+        self.wait(lambda: self.counts()["done"] == 17, 60, "everything")
+        self.stop()
+        full.send_signal(signal.SIGTERM)
+        self.assertEqual(full.wait(20), 0)
+        self.assertEqual({row[2] for row in ran()}, {"1"})
+        self.assertEqual(len(ran()), 16)
+        for stream in {row[0] for row in ran()}:
+            places = [order.index(row[1]) for row in ran() if row[0] == stream]
+            self.assertEqual(places, sorted(places))
 
 
 class IdleTest(WorkerTest):

@@ -364,6 +364,25 @@ BEGIN
 END
 $$;
 
+-- name: instance_full
+-- An instance says whether all its slots are busy; its lanes move with the next heartbeats.
+-- params: p_id uuid, p_full boolean
+-- raises: PW004 the instance is unknown, evicted or gone
+-- tables: instance (updated)
+-- locks: its instance row
+CREATE OR REPLACE FUNCTION pawl.instance_full(p_id uuid, p_full boolean) RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
+BEGIN
+    IF num_nulls(p_id, p_full) > 0 THEN
+        PERFORM pawl.refuse_null(ARRAY['p_id', 'p_full'], ARRAY[p_id IS NULL, p_full IS NULL]);
+    END IF;
+    UPDATE pawl.instance i SET is_full = p_full WHERE i.id = p_id AND i.state = :INSTANCE_ACTIVE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is evicted: drop everything and register again', p_id);
+    END IF;
+END
+$$;
+
 -- name: instance_register
 -- A new instance, with its share of the lanes of its kinds.
 -- params: p_id uuid …, p_kinds integer (bit set), p_lease_ms (0: the schema's), p_max_partitions (0: no cap),

@@ -1,7 +1,8 @@
 -- lane: lanes and partitions: their owners, and rebalancing.
 
 -- name: lane_share
--- How many lanes of a kind an instance owns, and how many it should.
+-- How many lanes of a kind an instance owns, and how many it should. As long as not all instances are full, those that
+-- are should own none.
 -- params: p_id uuid, p_kind smallint, p_now bigint
 -- returns: owned (draining ones left out), draining, free lanes of the kind, quota (NULL: it is not live for the kind)
 -- tables: instance, lane, settings (read)
@@ -13,17 +14,21 @@ LANGUAGE sql VOLATILE AS $$
           FROM pawl.lane l WHERE l.kind = p_kind GROUP BY l.owner),
     live AS (
         SELECT i.id, i.max_partitions, coalesce(o.owned, 0) AS owned,
-               count(*) OVER () AS members,
-               row_number() OVER (ORDER BY coalesce(o.owned, 0) DESC, i.id) - 1 AS rank
+               i.is_full AND NOT bool_and(i.is_full) OVER () AS left_out
           FROM pawl.instance i LEFT JOIN per_owner o ON o.owner = i.id
-         WHERE i.state = :INSTANCE_ACTIVE AND (i.kinds >> p_kind) & 1 = 1 AND i.lease_until_ms > p_now)
+         WHERE i.state = :INSTANCE_ACTIVE AND (i.kinds >> p_kind) & 1 = 1 AND i.lease_until_ms > p_now),
+    sharing AS (
+        SELECT v.id, v.max_partitions, count(*) OVER () AS members,
+               row_number() OVER (ORDER BY v.owned DESC, v.id) - 1 AS rank
+          FROM live v WHERE NOT v.left_out)
     SELECT coalesce(o.owned, 0)::integer, coalesce(o.draining, 0)::integer,
            coalesce((SELECT f.owned FROM per_owner f WHERE f.owner IS NULL), 0)::integer,
-           (SELECT least(s.lane_count / m.members + CASE WHEN m.rank < s.lane_count % m.members THEN 1 ELSE 0 END,
-                         CASE WHEN m.max_partitions > 0
-                              THEN greatest(1, (m.max_partitions::bigint * s.lane_count + s.partition_count - 1)
-                                               / s.partition_count) END)
-              FROM live m WHERE m.id = p_id)::integer
+           coalesce((SELECT least(s.lane_count / m.members + CASE WHEN m.rank < s.lane_count % m.members THEN 1 ELSE 0 END,
+                                  CASE WHEN m.max_partitions > 0
+                                       THEN greatest(1, (m.max_partitions::bigint * s.lane_count + s.partition_count - 1)
+                                                        / s.partition_count) END)
+                       FROM sharing m WHERE m.id = p_id),
+                    (SELECT 0 FROM live v WHERE v.id = p_id))::integer
       FROM pawl.settings s LEFT JOIN per_owner o ON o.owner = p_id
 $$;
 

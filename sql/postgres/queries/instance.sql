@@ -1,6 +1,6 @@
 -- instance: the instances of a fleet: registration, heartbeat, liveness, grants, eviction, duties.
--- calls: duty_leave, duty_take, grants_settle, heartbeat, instance_deregister, instance_evict, instance_register,
---   liveness_hold, peers_look, view_duties
+-- calls: duty_leave, duty_take, grants_settle, heartbeat, instance_deregister, instance_evict, instance_full,
+--   instance_register, liveness_hold, peers_look, view_duties
 
 -- name: liveness_release
 -- Gives the liveness lock of this session back, so that peers see at once that it is gone.

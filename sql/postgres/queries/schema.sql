@@ -71,7 +71,7 @@ BEGIN
                    WHEN 'pawl_producer' THEN ARRAY['send', 'receive', 'put', 'put_one', 'uuid7', 'now_ms', 'settings_read', 'append',
                        'events_append', 'events_head', 'perspective_live', 'wait_for', 'enqueue', 'jobs_enqueue', 'jobs_wake', 'run_start']
                    WHEN 'pawl_worker' THEN ARRAY['send', 'receive', 'put', 'put_one', 'uuid7', 'now_ms', 'settings_read',
-                       'instance_register', 'heartbeat', 'grants_settle', 'instance_deregister', 'liveness_hold', 'peers_look',
+                       'instance_register', 'heartbeat', 'instance_full', 'grants_settle', 'instance_deregister', 'liveness_hold', 'peers_look',
                        'lanes_rebalance', 'lanes_owned', 'claim', 'complete', 'fail', 'release', 'renew', 'batch_begin',
                        'process_work_batch', 'receptor_register', 'receptor_list', 'receptors_feed', 'receptors_report', 'view_receptors', 'checkpoints_report', 'maintain', 'view_counts', 'duty_take',
                        'duty_leave', 'finish', 'receive_many', 'refuse_many', 'view_pauses', 'pause_clear', 'claim_lane',

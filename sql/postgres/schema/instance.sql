@@ -22,6 +22,7 @@ CREATE TABLE pawl.instance (
     evicted_ms bigint NOT NULL DEFAULT 0,
     leftovers boolean NOT NULL DEFAULT false, -- evicted, but a transaction held something of it, which is taken later
     processed bigint NOT NULL DEFAULT 0, -- how much it has done, as it says with its heartbeat
+    is_full boolean NOT NULL DEFAULT false, -- all its slots are busy, as it says
     CONSTRAINT instance_state_known CHECK (state IN (:INSTANCE_ACTIVE, :INSTANCE_EVICTED))
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 200);
 

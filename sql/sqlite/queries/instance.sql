@@ -52,11 +52,16 @@ VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, ?7, ?10, ?8, ?8, ?9, ?8 + ?9)
 -- params: id
 SELECT 1 FROM pawl_instance WHERE id = ?1 AND state = :INSTANCE_ACTIVE
 
+-- name: instance_full
+-- Whether all slots of an instance are busy.
+-- params: id, full
+UPDATE pawl_instance SET is_full = ?2 WHERE id = ?1
+
 -- name: instance_live
--- The live instances of a kind with the lanes they own that are not draining.
+-- The live instances of a kind with the lanes they own that are not draining, and whether they are full.
 -- params: kind, kind_bit, now_ms
 SELECT id, (SELECT count(*) FROM pawl_lane INDEXED BY pawl_lane_owner
-            WHERE kind = ?1 AND owner = pawl_instance.id AND draining = 0)
+            WHERE kind = ?1 AND owner = pawl_instance.id AND draining = 0), is_full
   FROM pawl_instance
  WHERE state = :INSTANCE_ACTIVE AND lease_until_ms > ?3 AND kinds & ?2 <> 0
 

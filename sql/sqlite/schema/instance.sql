@@ -17,7 +17,8 @@ CREATE TABLE pawl_instance (
     lease_until_ms  INTEGER NOT NULL,
     absent_since_ms INTEGER,
     evicted_ms      INTEGER,
-    processed       INTEGER NOT NULL DEFAULT 0 -- how much it has done, as it says with its heartbeat
+    processed       INTEGER NOT NULL DEFAULT 0, -- how much it has done, as it says with its heartbeat
+    is_full         INTEGER NOT NULL DEFAULT 0 -- 1: all its slots are busy, as it says
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE pawl_tombstone (

@@ -15,6 +15,8 @@ int core_batch_claim_wanted(const struct engine_core *core) {
         return 0;
     size_t waiting = core->waiting[CHANNEL_MESSAGES], most = 2 * (size_t)core->claim_size;
     size_t ahead = core_run_ahead(core, CHANNEL_MESSAGES), slots = (size_t)core->config.slots;
+    if (core_slots_full(core))
+        return 0;
     if (ahead > most)
         ahead = most;
     size_t wanted = 0;

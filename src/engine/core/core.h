@@ -56,7 +56,7 @@ enum {
     ENGINE_CLAIM_AHEAD_MS = 250, /* how much work, by time, is claimed ahead of the slots */
     ENGINE_AHEAD_UNKNOWN = 16,   /* messages for each slot while nothing is measured; the most when slow */
     ENGINE_SHORT_US = 1000,      /* a job's handler that takes no longer than this, as measured, is short */
-    ENGINE_WAIT_MS = 500,        /* a job that could not begin for so long goes back, for others to run */
+    ENGINE_WAIT_MS = 500,        /* what could not begin for so long goes back, for others to run */
     ENGINE_FULL_MS = 1000,       /* how long it is left to others when its handler may not run more at once */
     ENGINE_TURN_MS = 1000,       /* how far one channel's use of the slots is remembered against it */
 
@@ -312,7 +312,8 @@ struct engine_action {
     const struct work_batch *batch;                   /* valid until its EVENT_BATCH or EVENT_CLAIMED */
     const struct grants_settle *known[CHANNEL_COUNT]; /* beat: what is held; valid until its EVENT_BEAT;
                                                          NULL = this time it is not compared */
-    const struct jobs_finish *finish;                 /* valid until it is answered, as is renew */
+    bool full;                        /* beat: all slots are taken for long (core_slots_full) */
+    const struct jobs_finish *finish; /* valid until it is answered, as is renew */
     const struct jobs_renew *renew;
     const struct perspectives_exchange *exchange; /* likewise */
     struct engine_report report;

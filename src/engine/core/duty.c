@@ -45,7 +45,10 @@ static void set_off(struct engine_core *core) {
 static void beat(struct engine_core *core) {
     core->news = false;
     core->beat_sent_ms = core->now_ms;
+    core->said_full = core_slots_full(core);
     struct engine_action *action = core_act(core, ACTION_BEAT);
+    if (action != NULL)
+        action->full = core->said_full;
     for (enum engine_channel channel = 0; action != NULL && channel < CHANNEL_COUNT; channel++)
         action->known[channel] = core_known(core, channel);
 }

@@ -300,7 +300,8 @@ struct engine_core {
     int64_t instance_fence_ms;
     struct duties duties;
     int64_t beat_sent_ms;
-    bool news; /* to be fetched with a beat that begins from now on */
+    bool news;      /* to be fetched with a beat that begins from now on */
+    bool said_full; /* with the last beat */
     int64_t look_until_ms;
     int64_t cleaned_done; /* messages and jobs that had ended when housekeeping was last due */
 
@@ -393,6 +394,8 @@ void core_slot_finished(struct engine_core *core, const struct engine_event *eve
 void core_slot_progress(struct engine_core *core, const struct engine_event *event);
 void core_slots_unbegin(struct engine_core *core);
 int64_t core_slots_due_ms(const struct engine_core *core);
+bool core_slots_full(const struct engine_core *core);
+int64_t core_slots_full_ms(const struct engine_core *core);
 void core_slot_cancel(struct engine_core *core, int slot, enum stop_reason reason);
 void core_slot_cancel_stream(struct engine_core *core, const struct stream *stream, enum stop_reason reason);
 void core_slots_timeout(struct engine_core *core);

@@ -77,6 +77,7 @@ void core_life_registered(struct engine_core *core, const struct engine_event *e
     if (event->status == PAWL_OK) {
         core->registered = true;
         core->registrations++;
+        core->said_full = false;
         core->failures = 0;
         core->metrics.instance = event->instance;
         if (event->instance_lease_ms > 0)
@@ -230,12 +231,28 @@ bool core_life_look_wanted(struct engine_core *core) {
     return core->registered && core->metrics.peers > 0 && busy && !core->stopping;
 }
 
+/* When the others hear that all slots are taken, after what waited was given back, or that one is free again,
+ * with less hurry: lanes should not go back and forth. */
+static int64_t full_due_ms(const struct engine_core *core) {
+    if (!core->registered || core->deregistering || core->duties.items[DUTY_BEAT].running)
+        return INT64_MAX;
+    if (core->said_full)
+        return core_slots_full(core) ? INT64_MAX : core->beat_sent_ms + ENGINE_TURN_MS;
+    for (int kind = 1; kind <= KIND_COUNT; kind++) {
+        if (core->pending[REPORT_RELEASE][kind].count + core->sending[REPORT_RELEASE][kind].count > 0)
+            return INT64_MAX;
+    }
+    return core_slots_full_ms(core);
+}
+
 void core_life_decide(struct engine_core *core) {
     bool may_try = core->now_ms >= core->backoff_until_ms && core->cycle == CYCLE_IDLE;
     if (!core->registered && may_try && !core->registering && !core->stopping) {
         core->cycle = CYCLE_CHECKING;
         (void)core_act(core, ACTION_CHECK_READY);
     }
+    if (full_due_ms(core) <= core->now_ms)
+        duties_forward(&core->duties, DUTY_BEAT, core->now_ms);
     core_duties_decide(core);
     if (!core->registered || core->deregistering)
         return;
@@ -251,5 +268,5 @@ void core_life_decide(struct engine_core *core) {
 
 int64_t core_life_due_ms(const struct engine_core *core) {
     bool registers = !core->registered && !core->registering && core->cycle == CYCLE_IDLE && !core->stopping;
-    return registers ? core->backoff_until_ms : INT64_MAX;
+    return registers ? core->backoff_until_ms : full_due_ms(core);
 }

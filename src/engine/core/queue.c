@@ -128,43 +128,6 @@ static void give_back_careful(struct engine_core *core, struct handler_queue *qu
     }
 }
 
-/* The first that waits for a handler and that any worker could run instead; NULL = there is none. A message
- * is not: no one but the owner of its lane could take it. */
-static struct entry *anyones(const struct engine_core *core, size_t handler, enum engine_channel *channel) {
-    *channel = CHANNEL_JOBS;
-    if (core->queues[CHANNEL_JOBS][handler].free_head != NULL)
-        return core->queues[CHANNEL_JOBS][handler].free_head;
-    *channel = CHANNEL_PERSPECTIVES;
-    bool wakes = core_route(core, CHANNEL_PERSPECTIVES, handler) != CHANNEL_PERSPECTIVES;
-    return wakes ? NULL : core->queues[CHANNEL_PERSPECTIVES][handler].free_head;
-}
-
-/* Jobs and streams that have waited long enough while nothing more can begin go back, so that another worker
- * may have them. */
-void core_queue_give_back(struct engine_core *core) {
-    enum engine_channel channel;
-    for (size_t i = 0; i < core->config.handler_count; i++) {
-        for (struct entry *first; (first = anyones(core, i, &channel)) != NULL;) {
-            if (!first->dropped && begins_by_ms(first) > core->now_ms)
-                break;
-            give_back(core, core_queue_pop(core, &core->queues[channel][i]));
-        }
-        if (core->jobs.careful_waiting > 0)
-            give_back_careful(core, &core->queues[CHANNEL_JOBS][i]);
-    }
-}
-
-int64_t core_queue_due_ms(const struct engine_core *core) {
-    enum engine_channel channel;
-    int64_t due_ms = INT64_MAX;
-    for (size_t i = 0; i < core->config.handler_count; i++) {
-        const struct entry *first = anyones(core, i, &channel);
-        if (first != NULL && begins_by_ms(first) < due_ms)
-            due_ms = begins_by_ms(first);
-    }
-    return due_ms;
-}
-
 static void release_all(struct engine_core *core, struct handler_queue *queue) {
     while (queue->free_head != NULL) {
         struct entry *entry = core_queue_pop(core, queue);
@@ -178,6 +141,48 @@ static void release_all(struct engine_core *core, struct handler_queue *queue) {
         core_stream_release_waiting(core, stream, 0);
         core_stream_ready(core, stream);
     }
+}
+
+/* The first that waits for a handler and that any worker could run instead; NULL = there is none. A message
+ * is not: no one but the owner of its lane could take it. */
+static struct entry *anyones(const struct engine_core *core, size_t handler, enum engine_channel *channel) {
+    *channel = CHANNEL_JOBS;
+    if (core->queues[CHANNEL_JOBS][handler].free_head != NULL)
+        return core->queues[CHANNEL_JOBS][handler].free_head;
+    *channel = CHANNEL_PERSPECTIVES;
+    bool wakes = core_route(core, CHANNEL_PERSPECTIVES, handler) != CHANNEL_PERSPECTIVES;
+    return wakes ? NULL : core->queues[CHANNEL_PERSPECTIVES][handler].free_head;
+}
+
+/* What has waited long enough while nothing more can begin goes back, so that another worker may have it.
+ * Messages go when all slots are taken for long, and their lanes follow (core_life_decide). */
+void core_queue_give_back(struct engine_core *core) {
+    enum engine_channel channel;
+    bool full = core_slots_full(core);
+    for (size_t i = 0; i < core->config.handler_count; i++) {
+        for (struct entry *first; (first = anyones(core, i, &channel)) != NULL;) {
+            if (!first->dropped && begins_by_ms(first) > core->now_ms)
+                break;
+            give_back(core, core_queue_pop(core, &core->queues[channel][i]));
+        }
+        if (core->jobs.careful_waiting > 0)
+            give_back_careful(core, &core->queues[CHANNEL_JOBS][i]);
+        for (channel = 0; full && channel < CHANNEL_COUNT; channel++) {
+            if (core_route(core, channel, i) == CHANNEL_MESSAGES)
+                release_all(core, &core->queues[channel][i]);
+        }
+    }
+}
+
+int64_t core_queue_due_ms(const struct engine_core *core) {
+    enum engine_channel channel;
+    int64_t due_ms = INT64_MAX;
+    for (size_t i = 0; i < core->config.handler_count; i++) {
+        const struct entry *first = anyones(core, i, &channel);
+        if (first != NULL && begins_by_ms(first) < due_ms)
+            due_ms = begins_by_ms(first);
+    }
+    return due_ms;
 }
 
 /* A stop gives back what has not begun. */

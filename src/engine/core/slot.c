@@ -139,6 +139,22 @@ int64_t core_slots_due_ms(const struct engine_core *core) {
     return due_ms;
 }
 
+/* From when on all slots have been taken for ENGINE_WAIT_MS, each by the same work, if none is vacated before
+ * that; never when one is free, or when no other worker could take what waits. */
+int64_t core_slots_full_ms(const struct engine_core *core) {
+    int64_t full_ms = 0;
+    if (core->metrics.peers == 0 || core->stopping || core_running(core) < core->config.slots ||
+        (core->config.instance.kinds & KIND_BITS_ALL) == 0)
+        return INT64_MAX;
+    for (int i = 0; i < core->config.slots; i++) {
+        if (core->slots[i].started_ms + ENGINE_WAIT_MS > full_ms)
+            full_ms = core->slots[i].started_ms + ENGINE_WAIT_MS;
+    }
+    return full_ms;
+}
+
+bool core_slots_full(const struct engine_core *core) { return core->now_ms >= core_slots_full_ms(core); }
+
 /* Until when what runs in the slot is renewed, if it shows no progress. */
 int64_t core_keep_until_ms(const struct engine_core *core, const struct slot *slot) {
     int64_t third_ms = core_lease_ms(core, slot->channel) / 3;

@@ -64,6 +64,7 @@ static pawl_status run_register(struct store_thread *thread, struct call *call) 
     pawl_status status = ops->instance_register(thread->store, &call->instance, &call->grant, &call->error);
     if (status == PAWL_OK) {
         thread->instance = call->instance.id;
+        thread->full = false;
         status = ops->liveness_hold(thread->store, thread->instance, &held, &call->error);
     }
     if (status == PAWL_OK)
@@ -117,7 +118,7 @@ static pawl_status count_peers(struct store_thread *thread, struct call *call) {
         for (int kind = 1; kind <= KIND_COUNT; kind++)
             live[kind] += serves(row->kinds, kind);
     }
-    call->lanes_short = status == PAWL_OK && lanes_short(thread, call, live);
+    call->lanes_short = status == PAWL_OK && !call->full && lanes_short(thread, call, live);
     return status;
 }
 
@@ -153,8 +154,16 @@ static pawl_status settle(struct store_thread *thread, struct call *call, enum e
 
 static pawl_status run_beat(struct store_thread *thread, struct call *call) {
     const struct store_core_ops *ops = &thread->store->ops->core;
-    pawl_status status =
-        ops->heartbeat(thread->store, thread->instance, call->processed, &call->beat, &call->error);
+    pawl_status status = PAWL_OK;
+    if (call->full != thread->full)
+        status = ops->instance_full(thread->store, thread->instance, call->full, &call->error);
+    if (status == PAWL_OK) {
+        thread->full = call->full;
+        status = ops->heartbeat(thread->store, thread->instance, call->processed, &call->beat, &call->error);
+    }
+    pawl_error ignored;
+    if (status == PAWL_OK && call->full && call->beat.lanes_given > 0)
+        (void)ops->wake(thread->store, &ignored); /* an idle worker takes them now, or with its next beat */
     if (status == PAWL_OK && call->beat.pauses > 0)
         status = thread->store->ops->relay->pauses(thread->store, call->arena, &call->pauses, &call->error);
     pass_on(thread, status);

@@ -54,6 +54,7 @@ struct call {
     struct engine_report report;
     pawl_uuid message;                                /* cancel_end */
     int64_t processed;                                /* beat */
+    bool full;                                        /* beat */
     const struct grants_settle *known[CHANNEL_COUNT]; /* beat; stay as they are until the answer is taken */
     const struct jobs_finish *finish;                 /* likewise */
     const struct jobs_renew *renew;
@@ -124,6 +125,7 @@ struct store_thread {
     struct store *store;
     pawl_uuid instance; /* whose liveness is held; nil = none */
     struct settings settings;
+    bool full;      /* what the store knows of the instance */
     bool unsettled; /* the last comparison of grants failed, and that was told */
 };
 

@@ -6,6 +6,9 @@ OPERATION(clock_read, int64_t *now_ms, pawl_error *err)
 OPERATION(instance_register, const struct instance_new *in, struct instance_grant *out, pawl_error *err)
 /* processed: how much the instance has finished so far; -1 = unchanged. */
 OPERATION(heartbeat, pawl_uuid instance, int64_t processed, struct beat_result *out, pawl_error *err)
+/* Whether all slots of the instance are busy: as long as not all are full, the lanes are shared among those
+ * that are not. Its lanes move with the next heartbeats. */
+OPERATION(instance_full, pawl_uuid instance, bool full, pawl_error *err)
 /* Gives back, without counting an attempt, what the store has granted to the instance but the instance does
  * not know of: a lost answer, a call carried out twice, a report undone by a failover. */
 OPERATION(grants_settle, const struct grants_settle *in, struct grants_settled *out, pawl_error *err)

@@ -79,6 +79,17 @@ static void instance_leave(struct world *world, bool evict) {
     }
 }
 
+static void instance_full(struct world *world) {
+    pawl_uuid id = chance(world, 80) ? live_pick(world) : instance_pick(world);
+    bool full = chance(world, 40);
+    describe(world, "full=%d", full);
+    describe_id(world, "id", id);
+    for (int s = 0; s < SIDES; s++) {
+        pawl_error err = {0};
+        (void)say_status(world, s, CORE(world, s)->instance_full(world->side[s].store, id, full, &err), &err);
+    }
+}
+
 static void peers_look(struct world *world) {
     pawl_uuid id = instance_pick(world);
     describe(world, "peers_look");
@@ -95,8 +106,10 @@ void operation_instance(struct world *world) {
     int which = pick(world, 100);
     if (which < 62)
         heartbeat(world, false);
-    else if (which < 74)
+    else if (which < 70)
         heartbeat(world, true);
+    else if (which < 76)
+        instance_full(world);
     else if (which < 88)
         instance_register(world);
     else if (which < 92)

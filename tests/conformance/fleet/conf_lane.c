@@ -249,6 +249,27 @@ static void the_smallest_cap_is_one_lane(void **state) {
     assert_int_equal(join_with(c, capped).lanes_owned, 1);
 }
 
+/* covers: B2.4 */
+static void the_lanes_of_a_full_instance_go_to_the_others(void **state) {
+    struct conf *c = *state;
+    join(c, 1, OUTBOX_BIT);
+    join(c, 2, OUTBOX_BIT);
+    beats(c, 1, 2, 3);
+    assert_int_equal(count_owned(c, KIND_OUTBOX, 1), c->lanes / 2);
+    ok(c, c->core->instance_full(c->store, instance_id(1), true, &c->err));
+    beats(c, 1, 2, 3);
+    assert_int_equal(count_owned(c, KIND_OUTBOX, 1), 0);
+    assert_int_equal(count_owned(c, KIND_OUTBOX, 2), c->lanes);
+    /* When all are full, each has its share again. */
+    ok(c, c->core->instance_full(c->store, instance_id(2), true, &c->err));
+    beats(c, 1, 2, 3);
+    assert_int_equal(count_owned(c, KIND_OUTBOX, 1), c->lanes / 2);
+    ok(c, c->core->instance_full(c->store, instance_id(1), false, &c->err));
+    beats(c, 1, 2, 3);
+    assert_int_equal(count_owned(c, KIND_OUTBOX, 1), c->lanes);
+    expect(c, PAWL_STALE, c->core->instance_full(c->store, instance_id(9), true, &c->err));
+}
+
 static void an_instance_gets_lanes_of_its_own_kinds_only(void **state) {
     struct conf *c = *state;
     join(c, 1, KIND_BIT(KIND_OUTBOX) | KIND_BIT(KIND_INBOX));
@@ -325,6 +346,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(an_instance_that_is_gone_before_anybody_beats_moves_nothing),
     CONF_TEST(a_cap_rounds_up_to_lanes_and_what_nobody_covers_is_counted),
     CONF_TEST(the_smallest_cap_is_one_lane),
+    CONF_TEST(the_lanes_of_a_full_instance_go_to_the_others),
     CONF_TEST(an_instance_gets_lanes_of_its_own_kinds_only),
     CONF_TEST(rank_is_by_lanes_then_by_id_as_unsigned_bytes),
     CONF_TEST(rebalance_alone_does_not_beat),

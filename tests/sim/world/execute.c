@@ -220,7 +220,9 @@ pawl_status execute_register(struct world *world, struct wire *wire) {
 
 pawl_status execute_beat(struct world *world, struct wire *wire) {
     const struct store_ops *ops = world->store->ops;
-    pawl_status status = ops->core.heartbeat(world->store, wire->instance, -1, &wire->beat, &wire->error);
+    pawl_status status = ops->core.instance_full(world->store, wire->instance, wire->full, &wire->error);
+    if (status == PAWL_OK)
+        status = ops->core.heartbeat(world->store, wire->instance, -1, &wire->beat, &wire->error);
     if (status != PAWL_OK)
         return status;
     mutant_after_beat(world, wire);

@@ -145,6 +145,7 @@ void wire_send(struct world *world, int index, enum wire_type type, const struct
         wire->instance = wire->batch.instance.id;
     }
     if (type == WIRE_BEAT) {
+        wire->full = action->full;
         for (enum engine_channel channel = 0; channel < CHANNEL_COUNT; channel++) {
             struct grants_settle *known = &wire->known[channel];
             if (action->known[channel] == NULL)

@@ -96,6 +96,7 @@ struct wire {
     struct instance_new registration;
     struct work_batch batch;
     struct grants_settle known[CHANNEL_COUNT]; /* side 0: not compared */
+    bool full;                                 /* beat */
     struct grants_settled settled[CHANNEL_COUNT];
     bool has_settled[CHANNEL_COUNT];
     struct engine_report report;

@@ -53,6 +53,20 @@ static void test_equal_owners_are_ordered_by_id(void **state) {
     assert_int_equal(share_quota(members, 2, members[1].id, 3, 0), 2);
 }
 
+/* covers: B2.3 */
+static void test_the_full_own_nothing_unless_all_are(void **state) {
+    (void)state;
+    struct share_member members[] = {member(1, 2), member(2, 3), member(3, 0)};
+    members[1].full = true;
+    assert_int_equal(share_quota(members, 3, members[0].id, 5, 0), 3);
+    assert_int_equal(share_quota(members, 3, members[1].id, 5, 0), 0);
+    assert_int_equal(share_quota(members, 3, members[2].id, 5, 0), 2);
+    members[0].full = members[2].full = true;
+    assert_int_equal(share_quota(members, 3, members[0].id, 5, 0), 2);
+    assert_int_equal(share_quota(members, 3, members[1].id, 5, 0), 2);
+    assert_int_equal(share_quota(members, 3, members[2].id, 5, 0), 1);
+}
+
 static void test_stranger_and_cap(void **state) {
     (void)state;
     struct share_member members[] = {member(1, 0)};
@@ -74,6 +88,7 @@ int main(void) {
         cmocka_unit_test(test_shares_add_up_to_every_lane),
         cmocka_unit_test(test_odd_lane_stays_with_the_owner_of_more),
         cmocka_unit_test(test_equal_owners_are_ordered_by_id),
+        cmocka_unit_test(test_the_full_own_nothing_unless_all_are),
         cmocka_unit_test(test_stranger_and_cap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,6 +42,7 @@ struct driver {
     int checks, registers, beats, looks, batches, starts, cancels, deregisters, exits, started, idle, freed;
     int waits, wait_ends, claims, cancel_ends;
     bool exit_forced, register_fresh, checking;
+    bool full; /* what the last beat said */
     pawl_status exit_status;
     enum stop_reason cancel_reason;
     int cancel_slot;
@@ -79,6 +80,7 @@ static inline void driver_record(struct driver *d, const struct engine_action *a
         break;
     case ACTION_BEAT:
         d->beats++;
+        d->full = a->full;
         d->known = a->known[CHANNEL_MESSAGES];
         d->known_jobs = a->known[CHANNEL_JOBS];
         break;

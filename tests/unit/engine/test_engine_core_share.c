@@ -222,6 +222,67 @@ static void test_silence_fences_jobs_too(void **state) {
     end(&s);
 }
 
+/* One slot, which runs the first of three streams; how many peers there are. */
+static void begin_full(struct driver *d, int peers) {
+    driver_init(d);
+    d->config.slots = 1;
+    driver_up(d);
+    struct driver_grant *grant = driver_grant_new(d);
+    static const char *const streams[] = {"s1", "s2", "s2", "s3", "s1"};
+    for (size_t i = 0; i < sizeof(streams) / sizeof(*streams); i++)
+        driver_item(d, grant, streams[i], "a");
+    driver_answer(d, grant);
+    driver_ready(d);
+    driver_answer_empty(d);
+    driver_beat_ok(d, peers, false);
+    assert_true(str_equal_cstr(d->runs[0].items[0]->stream, "s1"));
+    d->beats = 0;
+}
+
+/* What waits for a slot is given back when none has become free in time, without an attempt and in the order
+ * of its streams, and then the others hear that they may have the lanes. What waits for its own stream stays.
+ */
+static void test_messages_do_not_wait_for_a_full_worker(void **state) {
+    (void)state;
+    struct driver d;
+    begin_full(&d, 1);
+    driver_wait(&d, ENGINE_WAIT_MS - 1);
+    assert_false(d.checking);
+    driver_wait(&d, 1);
+    driver_wait(&d, ENGINE_LINGER_MS);
+    driver_ready(&d);
+    const struct release_item *released = d.batch->releases[KIND_OUTBOX];
+    assert_int_equal(d.batch->release_count[KIND_OUTBOX], 2);
+    assert_int_equal(released[0].ref.id.b[15], 2);
+    assert_int_equal(released[1].ref.id.b[15], 4);
+    assert_int_equal(released[0].delay_ms, 0);
+    assert_int_equal(d.batch->failure_count[KIND_OUTBOX], 0);
+    assert_int_equal(d.batch->claim_max[KIND_OUTBOX], 0); /* nothing could begin */
+    assert_int_equal(d.beats, 0);
+    driver_answer_empty(&d);
+    assert_int_equal(d.beats, 1);
+    assert_true(d.full);
+    driver_beat_ok(&d, 1, false);
+    driver_done(&d, 0); /* the next of its stream follows */
+    assert_int_equal(d.runs[0].count, 1);
+    driver_done(&d, 0);
+    driver_wait(&d, ENGINE_TURN_MS);
+    assert_int_equal(d.beats, 2);
+    assert_false(d.full);
+    driver_free(&d);
+}
+
+/* No one else could have them. */
+static void test_messages_of_a_lone_worker_wait(void **state) {
+    (void)state;
+    struct driver d;
+    begin_full(&d, 0);
+    driver_wait(&d, 900);
+    assert_false(d.checking);
+    assert_int_equal(d.beats, 0);
+    driver_free(&d);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_both_have_work),
@@ -230,6 +291,8 @@ int main(void) {
         cmocka_unit_test(test_a_job_gets_the_next_slot),
         cmocka_unit_test(test_no_slot_waits_for_jobs_that_are_not_asked_for),
         cmocka_unit_test(test_silence_fences_jobs_too),
+        cmocka_unit_test(test_messages_do_not_wait_for_a_full_worker),
+        cmocka_unit_test(test_messages_of_a_lone_worker_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

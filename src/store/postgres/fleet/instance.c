@@ -61,6 +61,13 @@ pawl_status postgres_instance_evict(struct store *store, pawl_uuid instance, paw
     return pg_done(&q, err);
 }
 
+pawl_status postgres_instance_full(struct store *store, pawl_uuid instance, bool full, pawl_error *err) {
+    struct query q;
+    instance_query(&q, store, POSTGRES_Q_INSTANCE_FULL, "instance_full", instance);
+    pg_params_bool(q.params, full);
+    return pg_done(&q, err);
+}
+
 pawl_status postgres_liveness_hold(struct store *store, pawl_uuid instance, bool *held, pawl_error *err) {
     struct query q;
     bool direct = false;

@@ -241,6 +241,22 @@ pawl_status sqlite_heartbeat(struct store *store, pawl_uuid instance, int64_t pr
     return operation_give(&op, status, out, &beat);
 }
 
+pawl_status sqlite_instance_full(struct store *store, pawl_uuid instance, bool full, pawl_error *err) {
+    struct operation op;
+    struct instance_brief brief;
+    pawl_status status = PAWL_OK;
+    if (!operation_begin(&op, store, OPERATION_WRITE, "instance_full", &status, err))
+        return status;
+    status = instance_must_be_active(&op, instance, &brief);
+    if (status == PAWL_OK) {
+        struct statement s = statement_begin(&op, SQLITE_Q_INSTANCE_FULL);
+        bind_uuid(&s, instance);
+        bind_int(&s, full);
+        status = statement_run(&s);
+    }
+    return operation_end(&op, status);
+}
+
 pawl_status sqlite_instance_deregister(struct store *store, pawl_uuid instance, pawl_error *err) {
     char text[UUID_TEXT_BYTES];
     struct operation op;

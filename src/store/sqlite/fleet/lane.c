@@ -44,8 +44,8 @@ pawl_status lane_fill_beat(struct operation *op, const struct instance_brief *br
     return status;
 }
 
-static const struct member share_members[] = {MEMBER(struct share_member, id),
-                                              MEMBER(struct share_member, owned)};
+static const struct member share_members[] = {
+    MEMBER(struct share_member, id), MEMBER(struct share_member, owned), MEMBER(struct share_member, full)};
 static const struct row_shape share_shape = ROW_SHAPE(struct share_member, share_members);
 
 /* The quota of the caller, and how many lanes it owns that are not draining. */
