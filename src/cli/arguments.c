@@ -134,7 +134,7 @@ static pawl_status take_one(struct walk *walk, pawl_error *err) {
     return PAWL_OK;
 }
 
-static pawl_status unknown_flag(const struct command *command, const char *text, pawl_error *err) {
+static pawl_status unknown_flag(const struct operation *command, const char *text, pawl_error *err) {
     const char *names[FLAG_TOTAL + OPTION_COUNT];
     char flags[OPTION_COUNT][OPTION_FLAG_BYTES];
     size_t count = 0;
@@ -153,33 +153,33 @@ static pawl_status unknown_flag(const struct command *command, const char *text,
         return error_set(err, PAWL_INVALID, "arguments", "there is no option %s. Did you mean --%s?", text,
                          close);
     return error_set(err, PAWL_INVALID, "arguments",
-                     "there is no option %s. pawl help %s shows what it takes", text, command->path);
+                     "there is no option %s. pawl help %s shows what it takes", text, command->command);
 }
 
 /* Whether the command takes what was given to it. */
 static pawl_status judge(const struct walk *walk, pawl_error *err) {
     const struct arguments *arguments = walk->arguments;
-    const struct command *command = arguments->command;
+    const struct operation *command = arguments->command;
     for (int id = 0; id < FLAG_TOTAL; id++)
         if (arguments->flags[id].set && (command->flags & FLAG_BIT(id)) == 0)
             return error_set(err, PAWL_INVALID, "arguments",
                              "it does not take --%s. pawl help %s shows what it takes", flag_rows[id].name,
-                             command->path);
+                             command->command);
     char flag[OPTION_FLAG_BYTES];
     uint64_t taken = command->options | OPTION_BITS_COMMON;
     for (int id = 0; id < OPTION_COUNT; id++)
         if ((walk->options_seen & ~taken & OPTION_BIT(id)) != 0)
             return error_set(err, PAWL_INVALID, "arguments",
                              "it does not take %s. pawl help %s shows what it takes",
-                             options_flag(&option_rows[id], flag), command->path);
+                             options_flag(&option_rows[id], flag), command->command);
     struct word_range takes = command_words(command);
     if (arguments->word_count < takes.min)
-        return error_set(err, PAWL_INVALID, "arguments", "it needs more words: pawl %s %s", command->path,
+        return error_set(err, PAWL_INVALID, "arguments", "it needs more words: pawl %s %s", command->command,
                          command->arguments);
     if (arguments->word_count > takes.max)
         return error_set(err, PAWL_INVALID, "arguments",
                          "\"%s\" is one word too many. pawl help %s shows what it takes",
-                         arguments->words[takes.max], command->path);
+                         arguments->words[takes.max], command->command);
     return PAWL_OK;
 }
 

@@ -6,7 +6,7 @@
 #include "cli/command.h"
 
 struct arguments {
-    const struct command *command;
+    const struct operation *command;
     struct flag_value flags[FLAG_TOTAL];
     pawl_str *headers; /* every --header, in order */
     size_t header_count;

@@ -1,4 +1,4 @@
-/* Helpers shared by commands: parsing ids, and asking for confirmation. */
+/* Helpers shared by commands: tracing, notes beside the answer, and asking for confirmation. */
 #include "cli/cli.h"
 
 #include <stdarg.h>
@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "base/str.h"
-#include "base/uuid.h"
 
 struct putter cli_putter(struct cli *cli, struct arena *arena) {
     struct log log = {.level = LOG_LEVEL_WARN, .file = stderr};
@@ -29,22 +28,6 @@ void cli_note(struct cli *cli, const char *format, ...) {
         fprintf(stderr, "pawl: %s\n", text);
     else
         output_say(&cli->output, "%s", text);
-}
-
-pawl_status cli_uuid(const char *word, pawl_uuid *id, pawl_error *err) {
-    if (uuid_parse(str_from(word), id))
-        return PAWL_OK;
-    return error_set(err, PAWL_INVALID, "id",
-                     "\"%s\" is not an id: a whole UUID is needed, 32 hex digits as 8-4-4-4-12", word);
-}
-
-pawl_status cli_check_ids(struct cli *cli, pawl_error *err) {
-    pawl_status status = PAWL_OK;
-    for (int i = 0; i < cli->arguments.word_count && status == PAWL_OK; i++) {
-        pawl_uuid id;
-        status = cli_uuid(cli->arguments.words[i], &id, err);
-    }
-    return status;
 }
 
 pawl_status cli_confirm(struct cli *cli, const char *question, pawl_error *err) {

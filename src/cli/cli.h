@@ -17,6 +17,7 @@ struct cli {
     int exit_code;    /* of a run that returns PAWL_OK */
     pawl_str next;    /* of an operation's list: where the next page begins; absent: that was the last */
     bool list_said;   /* the command has said itself whether its list is whole */
+    const char *below; /* what to say below the list; NULL: nothing */
 };
 
 static inline const struct flag_value *cli_flag(const struct cli *cli, enum flag_id id) {
@@ -32,15 +33,6 @@ static inline enum store_kind cli_kind(const struct cli *cli, int fallback) {
 /* Something about the answer that is not part of it: below a table, on standard error beside JSON. */
 void cli_note(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Below a list that ends at its limit. A program that passed the limit itself is not told. */
-static inline void cli_say_more(struct cli *cli, int64_t limit) {
-    const struct flag_value *flag = cli_flag(cli, FLAG_LIMIT);
-    if (output_is_json(&cli->output) && flag->set && flag->number == limit)
-        return;
-    cli_note(cli, "the first %lld; there are more: --limit N shows more of them, --after the next ones",
-             (long long)limit);
-}
-
 /* The number of --limit, as far as a list may be long; PAWL_LIST_DEFAULT without it. */
 static inline int cli_limit(const struct cli *cli) {
     const struct flag_value *flag = cli_flag(cli, FLAG_LIMIT);
@@ -52,12 +44,6 @@ static inline int cli_limit(const struct cli *cli) {
 /* The caller for put_spans.h: creates spans if OTEL_… asks for them, as children of TRACEPARENT from the
  * environment, which pawl sets for its handlers. */
 struct putter cli_putter(struct cli *cli, struct arena *arena);
-
-/* A word as an id. PAWL_INVALID says what is wrong with it. */
-PAWL_MUSTCHECK pawl_status cli_uuid(const char *word, pawl_uuid *id, pawl_error *err);
-
-/* Whether every word is an id; the check of commands that take ids only. */
-PAWL_MUSTCHECK pawl_status cli_check_ids(struct cli *cli, pawl_error *err);
 
 /*
  * Asks a person; without a terminal --yes is needed. PAWL_OK to go on; PAWL_CONFLICT when the answer is no,

@@ -6,64 +6,71 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
+#include "operations/tables.h"
 
-static const struct command_table *const tables[] = {&up_commands,
-                                                     &server_commands,
-                                                     &worker_commands,
-                                                     &migrate_commands,
-                                                     &send_commands,
-                                                     &status_commands,
-                                                     &why_commands,
-                                                     &cancel_commands,
-                                                     &messages_commands,
-                                                     &dead_commands,
-                                                     &dead_end_commands,
-                                                     &outbox_inbox_commands,
-                                                     &receptors_commands,
-                                                     &refused_commands,
-                                                     &events_commands,
-                                                     &events_snapshot_commands,
-                                                     &event_receptors_commands,
-                                                     &perspectives_commands,
-                                                     &perspectives_change_commands,
-                                                     &instances_commands,
-                                                     &streams_commands,
-                                                     &partitions_commands,
-                                                     &check_commands,
-                                                     &doctor_commands,
-                                                     &history_commands,
-                                                     &run_start_commands,
-                                                     &run_commands,
-                                                     &run_change_commands,
-                                                     &statement_commands,
-                                                     &task_commands,
-                                                     &schedule_commands,
-                                                     &job_commands,
-                                                     &limit_commands,
-                                                     &pipeline_commands,
-                                                     &agent_commands,
-                                                     &audit_commands,
-                                                     &tool_commands,
-                                                     &alerts_commands,
-                                                     &settings_commands,
-                                                     &transport_commands,
-                                                     &pause_commands,
-                                                     &monitor_commands,
-                                                     &fleet_commands,
-                                                     &maintain_commands,
-                                                     &version_commands,
-                                                     &help_commands};
+static const struct operation_table *const tables[] = {&up_commands,
+                                                       &server_commands,
+                                                       &worker_commands,
+                                                       &migrate_commands,
+                                                       &send_commands,
+                                                       &status_commands,
+                                                       &why_operations,
+                                                       &message_operations,
+                                                       &dead_operations,
+                                                       &dead_end_operations,
+                                                       &outbox_inbox_operations,
+                                                       &receptor_note_operations,
+                                                       &refused_operations,
+                                                       &events_append_commands,
+                                                       &event_operations,
+                                                       &events_tail_commands,
+                                                       &events_snapshot_commands,
+                                                       &receptor_operations,
+                                                       &perspective_status_operations,
+                                                       &perspectives_commands,
+                                                       &perspective_operations,
+                                                       &instance_operations,
+                                                       &stream_operations,
+                                                       &check_operations,
+                                                       &doctor_commands,
+                                                       &doctor_operations,
+                                                       &history_operations,
+                                                       &history_commands,
+                                                       &run_start_commands,
+                                                       &run_list_operations,
+                                                       &run_commands,
+                                                       &run_operations,
+                                                       &task_create_commands,
+                                                       &task_operations,
+                                                       &task_schedule_commands,
+                                                       &schedule_operations,
+                                                       &job_commands,
+                                                       &job_operations,
+                                                       &pipeline_commands,
+                                                       &agent_operations,
+                                                       &audit_operations,
+                                                       &tool_operations,
+                                                       &tool_commands,
+                                                       &alert_operations,
+                                                       &setting_operations,
+                                                       &transport_operations,
+                                                       &pause_operations,
+                                                       &monitor_commands,
+                                                       &fleet_commands,
+                                                       &upkeep_operations,
+                                                       &version_commands,
+                                                       &help_commands};
 
-const struct command *command_at(size_t index) {
+const struct operation *command_at(size_t index) {
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-        if (index < tables[i]->count)
-            return &tables[i]->rows[index];
-        index -= tables[i]->count;
+        for (size_t row = 0; row < tables[i]->count; row++)
+            if (tables[i]->rows[row].command != NULL && index-- == 0)
+                return &tables[i]->rows[row];
     }
     return NULL;
 }
 
-bool command_is_help(const struct command *command) { return command == help_commands.rows; }
+bool command_is_help(const struct operation *command) { return command == help_commands.rows; }
 
 /* Whether path is exactly "first" (second NULL) or "first second". */
 static bool path_is(const char *path, const char *first, const char *second) {
@@ -77,20 +84,20 @@ static bool path_is(const char *path, const char *first, const char *second) {
     return path[len] == ' ' && strcmp(path + len + 1, second) == 0;
 }
 
-static const struct command *lookup(const char *first, const char *second) {
+static const struct operation *lookup(const char *first, const char *second) {
     size_t i = 0;
-    const struct command *command;
+    const struct operation *command;
     while ((command = command_at(i++)) != NULL)
-        if (path_is(command->path, first, second) || path_is(command->alias, first, second))
+        if (path_is(command->command, first, second) || path_is(command->alias, first, second))
             break;
     return command;
 }
 
 bool command_is_group(const char *word) {
     size_t len = strlen(word);
-    const struct command *command;
+    const struct operation *command;
     for (size_t i = 0; (command = command_at(i)) != NULL; i++)
-        if (strncmp(command->path, word, len) == 0 && command->path[len] == ' ')
+        if (strncmp(command->command, word, len) == 0 && command->command[len] == ' ')
             return true;
     return false;
 }
@@ -98,9 +105,9 @@ bool command_is_group(const char *word) {
 /* Second words of group (or first words when group is NULL) into names; the count of them. */
 static size_t names_of(const char *group, const char **names, char (*scratch)[24]) {
     size_t count = 0;
-    const struct command *command;
+    const struct operation *command;
     for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
-        const char *path = command->path;
+        const char *path = command->command;
         if (group != NULL) {
             size_t len = strlen(group);
             if (strncmp(path, group, len) == 0 && path[len] == ' ')
@@ -142,7 +149,7 @@ static pawl_status incomplete(const char *group, pawl_error *err) {
                      "pawl %s needs a second word: one of %s. pawl help %s tells more", group, list, group);
 }
 
-struct word_range command_words(const struct command *command) {
+struct word_range command_words(const struct operation *command) {
     struct word_range range = {0};
     int brackets = 0; /* open ones: what is in them may be left out */
     for (const char *at = command->arguments; at != NULL && *at != '\0'; at++) {
@@ -156,14 +163,14 @@ struct word_range command_words(const struct command *command) {
     return range;
 }
 
-pawl_status command_find(const char *const *words, int count, const struct command **command, int *used,
+pawl_status command_find(const char *const *words, int count, const struct operation **command, int *used,
                          pawl_error *err) {
     if (count == 0) {
         *command = help_commands.rows;
         *used = 0;
         return PAWL_OK;
     }
-    const struct command *found = count > 1 ? lookup(words[0], words[1]) : NULL;
+    const struct operation *found = count > 1 ? lookup(words[0], words[1]) : NULL;
     if (found != NULL) {
         *command = found;
         *used = 2;

@@ -37,7 +37,7 @@ static pawl_status make_file(const struct store_config *config, pawl_error *err)
 }
 
 pawl_status database_open(struct cli *cli, pawl_error *err) {
-    const struct command *command = cli->arguments.command;
+    const struct operation *command = cli->arguments.command;
     struct store_config config = database_config(cli);
     pawl_status status = store_open(&config, &cli->store, err);
     bool missing = status == PAWL_NOT_FOUND && store_sqlite_path(config.url) != NULL;

@@ -8,6 +8,8 @@
 #include "base/str.h"
 #include "base/uuid.h"
 #include "cli/audit.h"
+#include "cli/input.h"
+#include "cli/jobs/tool_registry.h"
 
 /* Whether a word of the help, such as NAME@VERSION, [RUN] or STREAM..., denotes the input: it begins with its
  * name, and one that may be repeated denotes the plural. */
@@ -102,10 +104,17 @@ static void front_row(void *self, const struct cell *cells) {
     output_list_row(&((struct cli *)self)->output, cells);
 }
 
+/* A command without --limit shows every page. */
 static pawl_status front_list_end(void *self, const char *next, pawl_error *err) {
-    (void)err;
-    ((struct cli *)self)->next = str_from(next);
-    return PAWL_OK;
+    struct cli *cli = self;
+    const struct operation *command = cli->arguments.command;
+    cli->next = str_from((command->flags & FLAG(LIMIT)) != 0 ? NULL : next);
+    if (!str_absent(cli->next))
+        return PAWL_OK;
+    pawl_status status = output_list_end(&cli->output, command->empty != NULL ? command->empty : "", err);
+    if (status == PAWL_OK && cli->below != NULL)
+        cli_note(cli, "%s", cli->below);
+    return status;
 }
 
 static pawl_status front_record(void *self, const struct column *columns, size_t count,
@@ -117,12 +126,62 @@ static void front_say(void *self, const char *sentence) {
     output_say(&((struct cli *)self)->output, "%s", sentence);
 }
 
+static void front_below(void *self, const char *sentence) { ((struct cli *)self)->below = sentence; }
+
+static void front_list_said(void *self, bool more) {
+    struct cli *cli = self;
+    const struct flag_value *limit = cli_flag(cli, FLAG_LIMIT);
+    cli->list_said = true;
+    /* A program that passed the limit itself is not told. */
+    if (more && !(output_is_json(&cli->output) && limit->set))
+        cli->below = arena_printf(
+            cli->arena, "the first %zu; there are more: --limit N shows more of them, --after the next ones",
+            cli->output.row_count);
+}
+
 static void front_now(void *self, int64_t now_ms) { ((struct cli *)self)->output.now_ms = now_ms; }
 
 static void front_hint(void *self, const char *command) { ((struct cli *)self)->hint = command; }
 
-static void front_verdict(void *self, pawl_status status) {
-    ((struct cli *)self)->exit_code = error_exit_code(status);
+static void front_exit_with(void *self, int code) { ((struct cli *)self)->exit_code = code; }
+
+static bool front_json(void *self) { return output_is_json(&((struct cli *)self)->output); }
+
+static const char *front_asked(void *self) {
+    struct cli *cli = self;
+    struct buf text;
+    buf_init(&text, PAWL_METADATA_BYTES_MAX);
+    for (int id = 0; id < FLAG_TOTAL; id++) {
+        const struct flag_value *flag = cli_flag(cli, (enum flag_id)id);
+        if (flag->set)
+            buf_printf(&text, " --%s%s%.*s", flag_rows[id].name, flag->text.len > 0 ? " " : "",
+                       STR_ARG(flag->text));
+    }
+    for (int i = 0; i < cli->arguments.word_count && text.len < PAWL_METADATA_BYTES_MAX - 64; i++)
+        buf_printf(&text, " %s", cli->arguments.words[i]);
+    const char *copy = text.failed || text.len == 0 ? "" : arena_strdup(cli->arena, text.ptr);
+    buf_free(&text);
+    return copy != NULL ? copy : "";
+}
+
+static bool front_sees_content(void *self) {
+    (void)self;
+    return true;
+}
+
+static struct putter front_putter(void *self) { return cli_putter(self, ((struct cli *)self)->arena); }
+
+static bool front_tools_named(void *self) {
+    return options_text(&((struct cli *)self)->arguments.options, OPTION_TOOLS).len > 0;
+}
+
+static pawl_status front_tools(void *self, struct tools **tools, pawl_error *err) {
+    return tool_registry_open(self, tools, err);
+}
+
+static pawl_status front_file(void *self, const char *path, size_t bytes_max, pawl_str *text,
+                              pawl_error *err) {
+    return input_read(((struct cli *)self)->arena, path, bytes_max, text, err);
 }
 
 static pawl_str front_actor(void *self) { return audit_actor(self); }
@@ -135,8 +194,8 @@ static pawl_status front_confirm(void *self, const char *question, pawl_error *e
     return cli_confirm(self, question, err);
 }
 
-static pawl_status front_key(void *self, pawl_uuid *key, pawl_error *err) {
-    (void)err;
+static pawl_status front_key(void *self, unsigned part, pawl_uuid *key, pawl_error *err) {
+    (void)part, (void)err;
     *key = cli_flag(self, FLAG_REQUEST)->uuid;
     return PAWL_OK;
 }
@@ -149,10 +208,19 @@ static const struct front front = {.dashes = "--",
                                    .row = front_row,
                                    .list_end = front_list_end,
                                    .record = front_record,
+                                   .list_said = front_list_said,
                                    .say = front_say,
+                                   .below = front_below,
                                    .now = front_now,
                                    .hint = front_hint,
-                                   .verdict = front_verdict,
+                                   .exit_with = front_exit_with,
+                                   .json = front_json,
+                                   .asked = front_asked,
+                                   .sees_content = front_sees_content,
+                                   .putter = front_putter,
+                                   .tools_named = front_tools_named,
+                                   .tools = front_tools,
+                                   .file = front_file,
                                    .actor = front_actor,
                                    .note = front_note,
                                    .confirm = front_confirm,
@@ -162,16 +230,11 @@ struct request front_request(struct cli *cli) {
     return (struct request){cli->store, cli->arena, &front, cli};
 }
 
-/* A command without --limit shows every page. */
 pawl_status front_run(struct cli *cli, operation_run *run, pawl_error *err) {
     struct request request = front_request(cli);
-    const struct command *command = cli->arguments.command;
-    bool limited = (command->flags & FLAG(LIMIT)) != 0;
     pawl_status status = PAWL_OK;
     do
         status = run(&request, err);
-    while (status == PAWL_OK && !limited && !str_absent(cli->next));
-    if (status == PAWL_OK && cli->output.list_open)
-        status = output_list_end(&cli->output, command->empty != NULL ? command->empty : "", err);
+    while (status == PAWL_OK && !str_absent(cli->next));
     return status;
 }

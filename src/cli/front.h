@@ -3,7 +3,7 @@
 #define CLI_FRONT_H
 
 #include "cli/cli.h"
-#include "operations/request.h"
+#include "operations/front/request.h"
 
 /* For commands that use parts of an operation. */
 struct request front_request(struct cli *cli);

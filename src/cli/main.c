@@ -28,7 +28,7 @@ static void note_end(struct cli *cli) {
 /* Runs the command that was asked for; --help and --version win over it. */
 static pawl_status run(struct cli *cli, pawl_error *err) {
     const struct options *options = &cli->arguments.options;
-    const struct command *command = cli->arguments.command;
+    const struct operation *command = cli->arguments.command;
     if (options_bool(options, OPTION_HELP))
         return help_show(cli, !command_is_help(command) ? command : NULL, err);
     if (options_bool(options, OPTION_VERSION)) {
@@ -36,29 +36,30 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
         return PAWL_OK;
     }
     pawl_status status = PAWL_OK;
-    if (command->check != NULL)
-        status = command->check(cli, err);
+    if (command->check != NULL) {
+        struct request request = front_request(cli);
+        status = command->check(&request, err);
+    }
     cli->usage = status != PAWL_OK;
     if (status == PAWL_OK && command->database != DATABASE_NONE)
         status = database_open(cli, err);
     if (status == PAWL_OK)
-        status = command->operation != NULL ? front_run(cli, command->operation, err)
-                                            : command->run(cli, err);
+        status = command->terminal != NULL ? command->terminal(cli, err) : front_run(cli, command->run, err);
     if (status == PAWL_OK && (command->flags & FLAG(LIMIT)) != 0 && !command->limit_other)
         note_end(cli);
     return status;
 }
 
 /* The exit code when the answer could not be written: what a writing command did has happened. */
-static int unwritten_code(const struct command *command, pawl_error *err) {
+static int unwritten_code(const struct operation *command, pawl_error *err) {
     if (command->writes)
         err->status = PAWL_UNKNOWN;
     return error_exit_code(err->status);
 }
 
 static int finish(struct cli *cli, pawl_status status, pawl_error *err) {
-    const struct command *command = cli->arguments.command;
-    struct fault fault = {.what = command->path, .err = err, .hint = cli->hint};
+    const struct operation *command = cli->arguments.command;
+    struct fault fault = {.what = command->command, .err = err, .hint = cli->hint};
     fault.json = cli->output.format == OUTPUT_JSON || cli->output.format == OUTPUT_NDJSON;
     /* Errors are JSON only when JSON was asked for, not when standard output happens to be a pipe. */
     fault.json = fault.json && options_number(&cli->arguments.options, OPTION_OUTPUT) != OUTPUT_AUTO;
@@ -81,8 +82,8 @@ static int finish(struct cli *cli, pawl_status status, pawl_error *err) {
 
 /* Wrong usage gets its own code; a configuration file that is not there keeps its status. */
 static int refuse(struct cli *cli, int argc, char **argv, pawl_status status, const pawl_error *err) {
-    const struct command *command = cli->arguments.command;
-    struct fault fault = {.what = command != NULL ? command->path : NULL,
+    const struct operation *command = cli->arguments.command;
+    struct fault fault = {.what = command != NULL ? command->command : NULL,
                           .err = err,
                           .exit_code = status == PAWL_INVALID ? ERROR_EXIT_USAGE : error_exit_code(status),
                           .json = arguments_want_json(argc, argv)};

@@ -1,21 +1,18 @@
 /* Operations on alerts: rules with their states, silences, tests, history. */
-#include "operations/alerts.h"
-
 #include "base/error.h"
 #include "base/str.h"
-#include "operations/operations.h"
+#include "operations/tables.h"
 #include "view/alert.h"
 #include "work/alerts/round.h"
 
-const struct column alert_test_columns[ALERT_TEST_COLUMNS] = {{COLUMN(UUID, "id")},
-                                                              {COLUMN(TEXT, "targets")}};
+static const struct column test_columns[] = {{COLUMN(UUID, "id")}, {COLUMN(TEXT, "targets")}};
 
 static pawl_status find(struct request *request, struct alert_row *row, int64_t *now_ms, pawl_error *err) {
     struct alert_rows rows;
     pawl_str name = request_text(request, "name");
     pawl_status status = request->store->ops->alerts->rules(request->store, name, request->arena, &rows, err);
     if (status == PAWL_OK && rows.count == 0) {
-        request->front->hint(request->self, "pawl alerts list shows the rules.");
+        request_hint(request, "pawl alerts list shows the rules.");
         status = request_not_found("alerts", "alert rule", name, err);
     }
     if (status != PAWL_OK)
@@ -32,14 +29,14 @@ static pawl_status show(struct request *request, const struct alert_row *row, in
     return request_record(request, alert_columns, ALERT_COLUMNS, cells, err);
 }
 
-pawl_status op_alert_show(struct request *request, pawl_error *err) {
+static pawl_status alert_show(struct request *request, pawl_error *err) {
     struct alert_row row;
     int64_t now_ms;
     pawl_status status = find(request, &row, &now_ms, err);
     return status == PAWL_OK ? show(request, &row, now_ms, err) : status;
 }
 
-pawl_status op_alert_list(struct request *request, pawl_error *err) {
+static pawl_status alert_list(struct request *request, pawl_error *err) {
     struct alert_rows rows;
     pawl_status status =
         request->store->ops->alerts->rules(request->store, (pawl_str){NULL, 0}, request->arena, &rows, err);
@@ -58,7 +55,7 @@ pawl_status op_alert_list(struct request *request, pawl_error *err) {
 /* ---- Changing */
 
 static pawl_status note(struct request *request, const char *action, pawl_error *err) {
-    return request->front->note(request->self, action, request_text(request, "name").ptr, err);
+    return request_note(request, action, request_text(request, "name").ptr, err);
 }
 
 static pawl_status store_rule(struct request *request, struct alert_row *row, const char *action,
@@ -66,7 +63,7 @@ static pawl_status store_rule(struct request *request, struct alert_row *row, co
     int64_t now_ms = 0, version;
     if (request_dry(request)) {
         pawl_status status = alert_rule_check(&row->rule, err);
-        request->front->say(request->self, "the rule would become:");
+        request_say(request, "the rule would become:");
         if (status == PAWL_OK)
             status = request->store->ops->core.clock_read(request->store, &now_ms, err);
         return status == PAWL_OK ? show(request, row, now_ms, err) : status;
@@ -74,7 +71,7 @@ static pawl_status store_rule(struct request *request, struct alert_row *row, co
     pawl_status status = request->store->ops->alerts->rule_put(request->store, &row->rule, &version, err);
     if (status == PAWL_OK)
         status = note(request, action, err);
-    return status == PAWL_OK ? op_alert_show(request, err) : status;
+    return status == PAWL_OK ? alert_show(request, err) : status;
 }
 
 /* The side and the threshold: --above N, or side and threshold apart. */
@@ -134,14 +131,13 @@ static pawl_status begin_rule(const struct request *request, struct alert_row *r
                               .state = {.phase = ALERT_OK}};
     if (threshold && request_value(request, "metric").present)
         return PAWL_OK;
-    request->front->hint(request->self,
-                         "pawl alerts list shows the rules, pawl alerts metrics what one can look at.");
+    request_hint(request, "pawl alerts list shows the rules, pawl alerts metrics what one can look at.");
     return error_set(
         err, PAWL_INVALID, "alerts", "there is no rule '%.*s' yet: a new one needs %s", STR_ARG(name),
         request_see(request, "--metric, and --above or --below", "at least a metric and a threshold"));
 }
 
-pawl_status op_alert_set(struct request *request, pawl_error *err) {
+static pawl_status alert_set(struct request *request, pawl_error *err) {
     struct alert_row row;
     int64_t now_ms;
     pawl_status status = find(request, &row, &now_ms, err);
@@ -160,29 +156,29 @@ static pawl_status switch_rule(struct request *request, bool on, pawl_error *err
     return status == PAWL_OK ? store_rule(request, &row, on ? "alert enable" : "alert disable", err) : status;
 }
 
-pawl_status op_alert_enable(struct request *request, pawl_error *err) {
+static pawl_status alert_enable(struct request *request, pawl_error *err) {
     return switch_rule(request, true, err);
 }
 
-pawl_status op_alert_disable(struct request *request, pawl_error *err) {
+static pawl_status alert_disable(struct request *request, pawl_error *err) {
     return switch_rule(request, false, err);
 }
 
-pawl_status op_alert_remove(struct request *request, pawl_error *err) {
+static pawl_status alert_remove(struct request *request, pawl_error *err) {
     struct alert_row row;
     int64_t now_ms;
     pawl_status status = find(request, &row, &now_ms, err);
     if (status != PAWL_OK)
         return status;
     if (request_dry(request)) {
-        request->front->say(request->self, "the rule would be removed:");
+        request_say(request, "the rule would be removed:");
         return show(request, &row, now_ms, err);
     }
     status = request->store->ops->alerts->rule_remove(request->store, row.rule.name, err);
     if (status == PAWL_OK)
         status = note(request, "alert remove", err);
     if (status == PAWL_OK)
-        request->front->say(request->self, "removed; its history stays");
+        request_say(request, "removed; its history stays");
     return status;
 }
 
@@ -201,10 +197,10 @@ static pawl_status set_silence(struct request *request, int64_t for_ms, const ch
     status = request->store->ops->alerts->silence(request->store, &in, err);
     if (status == PAWL_OK)
         status = note(request, action, err);
-    return status == PAWL_OK ? op_alert_show(request, err) : status;
+    return status == PAWL_OK ? alert_show(request, err) : status;
 }
 
-pawl_status op_alert_silence(struct request *request, pawl_error *err) {
+static pawl_status alert_silence(struct request *request, pawl_error *err) {
     int64_t for_ms = request_number(request, "duration_ms", request_number(request, "for_ms", 0));
     if (for_ms == 0)
         return error_set(err, PAWL_INVALID, "alerts",
@@ -212,11 +208,11 @@ pawl_status op_alert_silence(struct request *request, pawl_error *err) {
     return set_silence(request, for_ms, "alert silence", err);
 }
 
-pawl_status op_alert_unsilence(struct request *request, pawl_error *err) {
+static pawl_status alert_unsilence(struct request *request, pawl_error *err) {
     return set_silence(request, 0, "alert unsilence", err);
 }
 
-pawl_status op_alert_try(struct request *request, pawl_error *err) {
+static pawl_status alert_try(struct request *request, pawl_error *err) {
     static const struct column with_rule[] = {
         {COLUMN(TEXT, "rule")}, {COLUMN(TEXT, "targets")}, {COLUMN(UUID, "id")}};
     struct alert_row row;
@@ -232,12 +228,12 @@ pawl_status op_alert_try(struct request *request, pawl_error *err) {
     if (request_is_command(request))
         return REQUEST_RECORD(request, with_rule, err, cell_text(row.rule.name), cell_text(row.rule.targets),
                               cell_uuid(id));
-    return REQUEST_RECORD(request, alert_test_columns, err, cell_uuid(id), cell_text(row.rule.targets));
+    return REQUEST_RECORD(request, test_columns, err, cell_uuid(id), cell_text(row.rule.targets));
 }
 
 /* ---- What happened, and what can be looked at */
 
-pawl_status op_alert_history(struct request *request, pawl_error *err) {
+static pawl_status alert_history(struct request *request, pawl_error *err) {
     struct alert_changes found;
     int limit = request_limit(request);
     pawl_status status = request->store->ops->alerts->changes(
@@ -250,7 +246,7 @@ pawl_status op_alert_history(struct request *request, pawl_error *err) {
     return request_list_end_number(request, full ? found.changes[found.count - 1].number : 0, err);
 }
 
-pawl_status op_alert_metrics_list(struct request *request, pawl_error *err) {
+static pawl_status alert_metrics_list(struct request *request, pawl_error *err) {
     request_list(request, metric_columns, METRIC_COLUMNS);
     for (int metric = 0; metric < METRIC_COUNT; metric++) {
         struct cell cells[METRIC_COLUMNS];
@@ -259,3 +255,97 @@ pawl_status op_alert_metrics_list(struct request *request, pawl_error *err) {
     }
     return request_list_end(request, NULL, err);
 }
+
+/* ---- The table */
+
+#define RULE_NAME FIELD_ROW_NAME("Of the rule.")
+
+static const struct field name_fields[] = {RULE_NAME};
+static const struct field put_fields[] = {
+    RULE_NAME,
+    {TEXT_FIELD(IN_BODY, "metric", PAWL_ALERT_NAME_BYTES_MAX,
+                "The metric to watch; GET /v1/alert-metrics lists them.")},
+    {CHOICE_FIELD(IN_BODY, "side", ALERT_SIDES,
+                  "The side of the threshold on which the condition is true; above by default.")},
+    {INT_FIELD(IN_BODY, "threshold", INT64_MIN, INT64_MAX,
+               "The condition is true beyond this value, not at it.")},
+    {INT_FIELD(
+        IN_BODY, "clear_threshold", INT64_MIN, INT64_MAX,
+        "Once firing, the condition stays true until the value is back at this; the threshold by default.")},
+    {INT_FIELD(IN_BODY, "for_ms", 0, PAWL_ALERT_HOLD_MS_MAX,
+               "How long the condition must be true before it fires.")},
+    {INT_FIELD(IN_BODY, "clear_ms", 0, PAWL_ALERT_HOLD_MS_MAX,
+               "How long the condition must be false before it is resolved.")},
+    {CHOICE_FIELD(IN_BODY, "severity", ALERT_SEVERITIES, "Warning by default.")},
+    {TEXT_FIELD(IN_BODY, "targets", PAWL_METADATA_BYTES_MAX,
+                "Names separated by commas: log, message, and those defined in --alert-targets.")},
+    {TEXT_FIELD(IN_BODY, "summary", PAWL_ALERT_SUMMARY_BYTES_MAX, "A description for people.")},
+    {FIELD(FIELD_BOOL, IN_BODY, "enabled", "Whether it is evaluated.")},
+    {INT_FIELD(IN_BODY, "version", 1, INT64_MAX,
+               "The version that was read; a different one is a conflict.")}};
+static const struct field silence_fields[] = {
+    RULE_NAME,
+    {INT_FIELD(IN_BODY, "duration_ms", 1000, PAWL_ALERT_SILENCE_MS_MAX, "For how long, from now."),
+     .required = true},
+    {TEXT_FIELD(IN_BODY, "reason", PAWL_ALERT_SUMMARY_BYTES_MAX, "Shown to others.")}};
+static const struct field change_fields[] = {
+    {TEXT_FIELD(IN_QUERY, "rule", PAWL_ALERT_NAME_BYTES_MAX, "Only of this rule.")},
+    FIELD_ROW_CURSOR,
+    FIELD_ROW_LIMIT};
+
+static const struct operation operations[] = {
+    {COMMAND("alerts list", "List the alert rules with their states"), .alias = "alerts",
+     .flags = FLAG(FIRING),
+     .details = "ok: the value is fine. pending: it is not, but not for long enough yet. firing. silenced: "
+                "firing, but no alert is sent. off: disabled. Workers and the server evaluate the rules, one "
+                "of them every 60 seconds (docs/alerts.md).",
+     .example = "pawl alerts\npawl alerts list --firing | jq -r '.[].name'", .empty = "nothing fires",
+     READS("/v1/alerts", "listAlerts", "alerts"), COLUMNS(alert_columns), .run = alert_list},
+    {COMMAND("alerts show", "Show one alert rule"), .arguments = "NAME",
+     READS("/v1/alerts/{name}", "readAlert", "alerts"), FIELDS(name_fields), RECORD(alert_columns),
+     .run = alert_show},
+    {COMMAND("alerts set", "Create or change an alert rule; what is left out stays as it is"),
+     .arguments = "NAME",
+     .flags = FLAG(METRIC) | FLAG(ABOVE) | FLAG(BELOW) | FLAG(CLEAR_AT) | FLAG(FOR) | FLAG(CLEAR) |
+              FLAG(SEVERITY) | FLAG(TARGETS) | FLAG(SUMMARY) | FLAG(DRY_RUN),
+     .writes = true,
+     .example =
+         "pawl alerts set outbox-backlog --above 50000 --for 5m\n"
+         "pawl alerts set night-jobs --metric jobs_ready --above 1000 --clear-at 100 --targets log,pager",
+     PUTS("/v1/alerts/{name}", "putAlert", "alerts"), FIELDS(put_fields), RECORD(alert_columns),
+     .run = alert_set},
+    {COMMAND("alerts remove", "Remove an alert rule; its history stays"), .arguments = "NAME",
+     .flags = FLAG(DRY_RUN), .writes = true, DELETES("/v1/alerts/{name}", "removeAlert", "alerts"),
+     FIELDS(name_fields), .run = alert_remove},
+    {COMMAND("alerts enable", "Enable a rule"), .arguments = "NAME", .flags = FLAG(DRY_RUN), .writes = true,
+     .run = alert_enable},
+    {COMMAND("alerts disable", "Disable a rule; a firing alert is resolved"), .arguments = "NAME",
+     .flags = FLAG(DRY_RUN), .writes = true, .run = alert_disable},
+    {COMMAND("alerts silence", "Silence a rule for a while"), .arguments = "NAME",
+     .flags = FLAG(FOR) | FLAG(REASON), .writes = true,
+     .details =
+         "It is still evaluated and shown. If it still fires when the silence ends, the alert is sent then.",
+     .example = "pawl alerts silence worker-lost --for 2h --reason 'kernel update'",
+     POSTS("/v1/alerts/{name}/silence", "silenceAlert", "alerts"), FIELDS(silence_fields),
+     RECORD(alert_columns), .run = alert_silence},
+    {COMMAND("alerts unsilence", "End the silence of a rule"), .arguments = "NAME", .writes = true,
+     ACTS(METHOD_DELETE, "/v1/alerts/{name}/silence", "unsilenceAlert", "alerts"), FIELDS(name_fields),
+     RECORD(alert_columns), .run = alert_unsilence},
+    {COMMAND("alerts test", "Send a test to the targets of a rule"), .arguments = "NAME",
+     .flags = FLAG(DRY_RUN), .writes = true,
+     .details = "It is delivered like an alert, by a process that knows the targets; pawl alerts history "
+                "shows the result.",
+     POSTS("/v1/alerts/{name}/test", "testAlert", "alerts"), FIELDS(name_fields), RECORD(test_columns),
+     .run = alert_try},
+    {COMMAND("alerts history", "List fired and resolved alerts, newest first"), .arguments = "[NAME]",
+     .flags = FLAG(LIMIT) | FLAG(AFTER),
+     .details = "delivered, waiting and failed count the targets. --after takes the number of the last row "
+                "of the page before.",
+     .empty = "nothing has fired", READS("/v1/alert-changes", "listAlertChanges", "alerts"),
+     FIELDS(change_fields), COLUMNS(change_columns), .run = alert_history},
+    {COMMAND("alerts metrics", "List the metrics for alert rules"), .database = DATABASE_NONE,
+     READS("/v1/alert-metrics", "listAlertMetrics", "alerts"), COLUMNS(metric_columns),
+     .run = alert_metrics_list},
+};
+
+const struct operation_table alert_operations = OPERATION_TABLE(operations);

@@ -5,14 +5,16 @@
 #include "base/hash.h"
 #include "base/str.h"
 #include "base/uuid.h"
-#include "operations/operations.h"
+#include "operations/tables.h"
 #include "transport/module.h"
 #include "view/fleet.h"
+#include "view/output/row.h"
+#include "view/stream.h"
 #include "work/doctor/doctor.h"
 
-const struct column evicted_columns[EVICTED_COLUMNS] = {{COLUMN(UUID, "id")}, {COLUMN(TEXT, "state")}};
+static const struct column evicted_columns[] = {{COLUMN(UUID, "id")}, {COLUMN(TEXT, "state")}};
 
-pawl_status op_instance_list(struct request *request, pawl_error *err) {
+static pawl_status instance_list(struct request *request, pawl_error *err) {
     struct instance_rows rows;
     int64_t now_ms = 0;
     pawl_status status = request->store->ops->core.clock_read(request->store, &now_ms, err);
@@ -29,7 +31,7 @@ pawl_status op_instance_list(struct request *request, pawl_error *err) {
     return request_list_end(request, NULL, err);
 }
 
-pawl_status op_instance_evict(struct request *request, pawl_error *err) {
+static pawl_status instance_evict(struct request *request, pawl_error *err) {
     pawl_uuid id = request_value(request, "id").uuid;
     pawl_status status = request->store->ops->core.instance_evict(request->store, id, err);
     if (status != PAWL_OK)
@@ -37,7 +39,7 @@ pawl_status op_instance_evict(struct request *request, pawl_error *err) {
     return REQUEST_RECORD(request, evicted_columns, err, cell_uuid(id), cell_cstr("evicted"));
 }
 
-pawl_status op_lane_list(struct request *request, pawl_error *err) {
+static pawl_status lane_list(struct request *request, pawl_error *err) {
     struct settings settings;
     int kind, last;
     request_kinds(request, &kind, &last);
@@ -60,7 +62,9 @@ pawl_status op_lane_list(struct request *request, pawl_error *err) {
 
 /* ---- Streams */
 
-const struct column place_columns[PLACE_COLUMNS] = {
+/* The last two are for programs: they cost queries that a person asks for apart. */
+enum { PLACE_COLUMNS = 10 };
+static const struct column place_columns[PLACE_COLUMNS] = {
     {COLUMN(TEXT, "stream")},         {COLUMN(INT, "partition")},          {COLUMN(INT, "lane")},
     {COLUMN(INT, "partition_count")}, {COLUMN(INT, "lane_count")},         {COLUMN(UUID, "outbox_owner")},
     {COLUMN(UUID, "inbox_owner")},    {COLUMN(UUID, "perspective_owner")}, {COLUMN(INT, "event_version")},
@@ -86,7 +90,7 @@ static pawl_status read_paused(struct request *request, pawl_str stream, bool *p
     return status;
 }
 
-pawl_status op_stream_place(struct request *request, pawl_error *err) {
+static pawl_status stream_place(struct request *request, pawl_error *err) {
     struct settings settings;
     pawl_str stream = request_either(request, "name", "stream");
     pawl_read query = {.stream = stream, .backward = true, .limit = 1};
@@ -118,16 +122,16 @@ pawl_status op_stream_place(struct request *request, pawl_error *err) {
 
 /* ---- What is not in the database */
 
-const struct column transport_columns[TRANSPORT_COLUMNS] = {{COLUMN(TEXT, "transport")},
-                                                            {COLUMN(BOOL, "available")},
-                                                            {COLUMN(TEXT, "schemes")},
-                                                            {COLUMN(TEXT, "library")},
-                                                            {COLUMN(BOOL, "receives"), .show = SHOW_WIDE},
-                                                            {COLUMN(TEXT, "summary"), .drop = 1},
-                                                            {COLUMN(TEXT, "reason"), .cut = true}};
+static const struct column transport_columns[] = {{COLUMN(TEXT, "transport")},
+                                                  {COLUMN(BOOL, "available")},
+                                                  {COLUMN(TEXT, "schemes")},
+                                                  {COLUMN(TEXT, "library")},
+                                                  {COLUMN(BOOL, "receives"), .show = SHOW_WIDE},
+                                                  {COLUMN(TEXT, "summary"), .drop = 1},
+                                                  {COLUMN(TEXT, "reason"), .cut = true}};
 
-pawl_status op_transport_list(struct request *request, pawl_error *err) {
-    request_list(request, transport_columns, TRANSPORT_COLUMNS);
+static pawl_status transport_list(struct request *request, pawl_error *err) {
+    request_list(request, transport_columns, COLUMN_COUNT(transport_columns));
     for (size_t i = 0; i < transport_known_count; i++) {
         const struct transport_known *known = &transport_known_rows[i];
         const struct transport_module *module = NULL;
@@ -142,12 +146,12 @@ pawl_status op_transport_list(struct request *request, pawl_error *err) {
     return request_list_end(request, NULL, err);
 }
 
-const struct column doctor_check_columns[DOCTOR_COLUMNS] = {{COLUMN(TEXT, "check")},
-                                                            {COLUMN(TEXT, "severity")},
-                                                            {COLUMN(TEXT, "stores")},
-                                                            {COLUMN(TEXT, "why"), .cut = true},
-                                                            {COLUMN(TEXT, "next"), .cut = true}};
-const struct column finding_columns[DOCTOR_COLUMNS] = {
+static const struct column doctor_check_columns[] = {{COLUMN(TEXT, "check")},
+                                                     {COLUMN(TEXT, "severity")},
+                                                     {COLUMN(TEXT, "stores")},
+                                                     {COLUMN(TEXT, "why"), .cut = true},
+                                                     {COLUMN(TEXT, "next"), .cut = true}};
+const struct column finding_columns[FINDING_COLUMNS] = {
     {COLUMN(TEXT, "severity")},
     {COLUMN(TEXT, "check")},
     {COLUMN(TEXT, "found"), .cut = true},
@@ -159,8 +163,8 @@ static struct cell severity_cell(const struct doctor_check *check) {
     return cell_cstr(check->severity == DOCTOR_FAULT ? "fault" : "warning");
 }
 
-pawl_status op_doctor_check_list(struct request *request, pawl_error *err) {
-    request_list(request, doctor_check_columns, DOCTOR_COLUMNS);
+static pawl_status doctor_check_list(struct request *request, pawl_error *err) {
+    request_list(request, doctor_check_columns, COLUMN_COUNT(doctor_check_columns));
     for (size_t i = 0; i < doctor_checks_count; i++) {
         const struct doctor_check *check = &doctor_checks[i];
         request_row(request,
@@ -170,7 +174,7 @@ pawl_status op_doctor_check_list(struct request *request, pawl_error *err) {
     return request_list_end(request, NULL, err);
 }
 
-void finding_cells(const struct doctor_finding *finding, struct cell cells[static DOCTOR_COLUMNS]) {
+void finding_cells(const struct doctor_finding *finding, struct cell cells[static FINDING_COLUMNS]) {
     const struct doctor_check *check = finding->check;
     cells[0] = severity_cell(check);
     cells[1] = cell_cstr(check->name);
@@ -178,3 +182,118 @@ void finding_cells(const struct doctor_finding *finding, struct cell cells[stati
     cells[3] = cell_cstr(check->why);
     cells[4] = cell_cstr(check->next);
 }
+
+#define ROW struct duty_row
+static const struct column duty_columns[] = {{.key = "name", TEXT_OF(name)},
+                                             {.key = "instance", UUID_OF(instance)},
+                                             {.key = "token", INT_OF(token)},
+                                             {.key = "lease_until", TIME_OF(lease_until_ms)}};
+#undef ROW
+
+static pawl_status duty_list(struct request *request, pawl_error *err) {
+    struct duty_rows found;
+    pawl_status status = request->store->ops->relay->duties(request->store, request->arena, &found, err);
+    return status == PAWL_OK ? request_rows(request, ROWS_OF(duty, found.rows, found.count), NULL, err)
+                             : status;
+}
+
+/* limit is how many messages of each state are looked at, not how many rows there are. */
+static pawl_status stream_list(struct request *request, pawl_error *err) {
+    struct stream_rows found;
+    bool command = request_is_command(request);
+    int64_t look = request_number(request, "limit", command ? PAWL_LIST_SCAN : PAWL_LIST_DEFAULT);
+    if (look > STREAMS_LOOK_MAX)
+        return error_set(err, PAWL_INVALID, "streams",
+                         "--limit is %lld: at most %d messages of each state are looked at", (long long)look,
+                         STREAMS_LOOK_MAX);
+    pawl_status status = streams_waiting(request->store, (enum store_kind)request_choice(request, "kind"),
+                                         (int)look, request->arena, &found, err);
+    if (status != PAWL_OK)
+        return status;
+    if (found.count > 0 && !found.rows[0].complete)
+        request_below(
+            request,
+            arena_printf(request->arena,
+                         "the first %lld messages of each state were counted; there are more: --limit N "
+                         "looks at more",
+                         (long long)look));
+    return request_rows(request, ROWS_OF(stream, found.rows, found.count), NULL, err);
+}
+
+/* ---- The tables */
+
+static const struct field kind_fields[] = {
+    {CHOICE_FIELD(IN_QUERY, "kind", KIND_CHOICES, "Only of this kind.")}};
+static const struct field instance_fields[] = {
+    {FIELD(FIELD_UUID, IN_PATH, "id", "The id of the instance."), .required = true}};
+static const struct field waiting_fields[] = {
+    {CHOICE_FIELD(IN_QUERY, "kind", KIND_CHOICES, "Only of this kind.")},
+    {INT_FIELD(IN_QUERY, "limit", 1, PAWL_HTTP_LIST_MAX,
+               "At most this many messages of each state are read; the counts cover only these.")}};
+static const struct field stream_fields[] = {FIELD_ROW_NAME("The stream.")};
+
+static const struct operation instances[] = {
+    {COMMAND("instances list", "List the instances: one row per running worker process"),
+     .alias = "instances",
+     .details = "A silent instance has not sent a heartbeat within its lease; its peers evict it when they "
+                "next look.",
+     .empty = "no instances", READS("/v1/instances", "listInstances", "fleet"), COLUMNS(instance_columns),
+     .run = instance_list},
+    {COMMAND("instances evict", "Evict an instance: take all its work away"), .arguments = "ID",
+     .check = request_check_ids, .writes = true,
+     .details = "Its lanes become free and its claims end: what it may have started counts as lost and is "
+                "claimed by other workers. Anything it reports afterwards is stale. Use it for an instance "
+                "that hangs; a live one registers again.",
+     POSTS("/v1/instances/{id}/evict", "evictInstance", "fleet"), FIELDS(instance_fields),
+     RECORD(evicted_columns), .run = instance_evict},
+};
+
+static const struct operation streams[] = {
+    {COMMAND("streams list", "List the streams with waiting messages, and the first message of each"),
+     .alias = "streams", .flags = FLAG(KIND) | FLAG(LIMIT), .limit_other = true,
+     .details = "Those in which messages are blocked come first, then those with dead letters. At most "
+                "--limit messages of each state are looked at, 10,000 without it; when there are more, "
+                "complete is false: then the counts are those of what was looked at.",
+     .example = "pawl streams list\npawl streams list --kind inbox -o ndjson | jq 'select(.blocked > 0)'",
+     .empty = "no message of a stream waits", READS("/v1/streams", "listStreams", "fleet"),
+     FIELDS(waiting_fields), COLUMNS(stream_columns), .run = stream_list},
+    {COMMAND("streams show", "Show where a stream belongs and who owns it"), .arguments = "STREAM",
+     .details = "The same as pawl partitions of. What waits in it, in its order: pawl messages list "
+                "--stream; what a message waits for: pawl why.",
+     .example = "pawl streams show order-1", READS("/v1/streams/{name}", "readStreamPlace", "fleet"),
+     FIELDS(stream_fields), RECORD(place_columns), .run = stream_place},
+    {COMMAND("partitions", "List the lanes with their owners and what is in flight"), .flags = FLAG(KIND),
+     .details = "A lane is a fixed group of partitions that is owned, read and handed over as one. holds "
+                "counts the streams of the lane that have a message set aside.",
+     .example = "pawl partitions --kind outbox", .empty = "no lanes",
+     READS("/v1/partitions", "listPartitions", "fleet"), FIELDS(kind_fields), COLUMNS(lane_columns),
+     .run = lane_list},
+    {COMMAND("partitions of", "Show the partition, the lane and the owners of a stream"),
+     .arguments = "STREAM", .example = "pawl partitions of order-1", .run = stream_place},
+    {.summary = "List the duties, each held by one instance at a time, and their holders",
+     READS("/v1/duties", "listDuties", "fleet"),
+     COLUMNS(duty_columns),
+     .run = duty_list},
+};
+
+static const struct operation transports[] = {
+    {COMMAND("transport list", "List the brokers that can be used, and why others cannot"),
+     .alias = "transport",
+     .details = "Every transport is a separate, optional module, pawl-transport-NAME.so. Modules are looked "
+                "for in PAWL_TRANSPORT_DIR, next to a program that runs from its build directory, and where "
+                "pawl is installed.",
+     .example = "pawl transport list\npawl transport list -o json | jq '.[] | select(.available)'",
+     .database = DATABASE_NONE, .empty = "no transports", READS("/v1/transports", "listTransports", "tools"),
+     COLUMNS(transport_columns), .run = transport_list},
+};
+
+static const struct operation doctor[] = {
+    {COMMAND("doctor checks", "List the checks of the doctor"), .database = DATABASE_NONE,
+     READS("/v1/doctor/checks", "listChecks", "doctor"), .pool = POOL_LOOP, COLUMNS(doctor_check_columns),
+     .run = doctor_check_list},
+};
+
+const struct operation_table instance_operations = OPERATION_TABLE(instances);
+const struct operation_table stream_operations = OPERATION_TABLE(streams);
+const struct operation_table transport_operations = OPERATION_TABLE(transports);
+const struct operation_table doctor_operations = OPERATION_TABLE(doctor);

@@ -2,19 +2,31 @@
 #ifndef OPERATIONS_JOBS_H
 #define OPERATIONS_JOBS_H
 
-#include "operations/request.h"
+#include "operations/front/operation.h"
 
-enum { ENQUEUED_COLUMNS = 2, WOKEN_COLUMNS = 2 };
+enum { ENQUEUED_COLUMNS = 2 };
 extern const struct column enqueued_columns[ENQUEUED_COLUMNS];
-extern const struct column woken_columns[WOKEN_COLUMNS];
 void enqueued_cells(int64_t id, enum store_answer answer, struct cell cells[static ENQUEUED_COLUMNS]);
-
-/* PAWL_NOT_FOUND, and where a job that has ended is to be found. */
-PAWL_MUSTCHECK pawl_status job_missing(const struct request *request, const char *op, int64_t id,
-                                       pawl_error *err);
 
 /* PAWL_OK when the job was taken, or is a duplicate. */
 PAWL_MUSTCHECK pawl_status enqueue_refused(const struct request *request, pawl_str task,
                                            enum store_answer answer, pawl_error *err);
+
+/* What the inputs task, type, queue, key, unique_key, traceparent, priority, max_attempts, due_ms,
+ * deadline_ms and timeout_ms say; not its payload. */
+struct job_new job_from(const struct request *request);
+
+/* Enqueues it, count times, and answers with their ids. */
+PAWL_MUSTCHECK pawl_status enqueue_jobs(struct request *request, const struct job_new *job, int64_t count,
+                                        pawl_error *err);
+
+/* Fields that choose jobs: see job_filter_from. */
+#define JOB_FILTER_FIELDS(place)                                                                             \
+    {TEXT_FIELD((place), "queue", PAWL_NAME_BYTES_MAX, "Only of this queue.")},                              \
+        {TEXT_FIELD((place), "task", PAWL_NAME_BYTES_MAX, "Only of this task.")},                            \
+        {TEXT_FIELD((place), "type", PAWL_TYPE_BYTES_MAX, "Only of this type.")},                            \
+        {TEXT_FIELD((place), "key", PAWL_NAME_BYTES_MAX, "Only with this key.")}, {                          \
+        TEXT_FIELD((place), "fingerprint", PAWL_NAME_BYTES_MAX, "Only dead ones of this group.")             \
+    }
 
 #endif

@@ -5,15 +5,20 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/json/json.h"
+#include "base/limits.h"
 #include "base/str.h"
-#include "operations/operations.h"
+#include "operations/tables.h"
 #include "view/names.h"
 #include "view/run.h"
+#include "work/run/start.h"
 
-const struct column run_answer_columns[RUN_ANSWER_COLUMNS] = {
+static const struct column run_answer_columns[] = {
     {COLUMN(INT, "run")}, {COLUMN(TEXT, "answer")}, {COLUMN(INT, "count")}};
-const struct column registered_columns[REGISTERED_COLUMNS] = {{COLUMN(TEXT, "statement")},
-                                                              {COLUMN(TEXT, "answer")}};
+static const struct column registered_columns[] = {{COLUMN(TEXT, "statement")}, {COLUMN(TEXT, "answer")}};
+
+static const struct column begun_columns[] = {
+    {COLUMN(INT, "run")}, {COLUMN(TEXT, "key")}, {COLUMN(TEXT, "answer")}, {COLUMN(INT, "plan_job")}};
 
 static void run_cells(struct request *request, const struct run_row *run, int64_t now_ms,
                       struct cell cells[static RUN_COLUMNS]) {
@@ -21,7 +26,7 @@ static void run_cells(struct request *request, const struct run_row *run, int64_
     run_view_cells(request->arena, run, &gauge, cells);
 }
 
-pawl_status op_run_list(struct request *request, pawl_error *err) {
+static pawl_status run_list(struct request *request, pawl_error *err) {
     struct runs_filter filter = {.state = request_choice(request, "state"),
                                  .open = request_bool(request, "open"),
                                  .name = request_text(request, "name"),
@@ -32,7 +37,7 @@ pawl_status op_run_list(struct request *request, pawl_error *err) {
     pawl_status status = request->store->ops->runs->runs(request->store, &filter, request->arena, &runs, err);
     if (status != PAWL_OK)
         return status;
-    request->front->now(request->self, runs.now_ms);
+    request_now(request, runs.now_ms);
     request_list(request, run_columns, RUN_COLUMNS);
     for (size_t i = 0; i < runs.count; i++) {
         struct cell cells[RUN_COLUMNS];
@@ -43,25 +48,94 @@ pawl_status op_run_list(struct request *request, pawl_error *err) {
     return request_list_end_number(request, full ? runs.runs[runs.count - 1].id : 0, err);
 }
 
-static pawl_status find(struct request *request, struct run_row *run, pawl_error *err) {
-    int64_t now_ms = 0;
+static pawl_status find(struct request *request, struct run_row *run, int64_t *now_ms, pawl_error *err) {
     pawl_status status =
-        run_view_find(request->store, request_text(request, "run"), request->arena, run, &now_ms, err);
+        run_view_find(request->store, request_text(request, "run"), request->arena, run, now_ms, err);
     if (status == PAWL_OK)
-        request->front->now(request->self, now_ms);
+        request_now(request, *now_ms);
     return status;
 }
 
 pawl_status run_show(struct request *request, struct run_row *run, pawl_error *err) {
     struct cell cells[RUN_COLUMNS];
     int64_t now_ms = 0;
-    pawl_status status =
-        run_view_find(request->store, request_text(request, "run"), request->arena, run, &now_ms, err);
+    pawl_status status = find(request, run, &now_ms, err);
     if (status != PAWL_OK)
         return status;
-    request->front->now(request->self, now_ms);
     run_cells(request, run, now_ms, cells);
     return request_record(request, run_columns, RUN_COLUMNS, cells, err);
+}
+
+static pawl_status run_read(struct request *request, pawl_error *err) {
+    struct run_row run;
+    return run_show(request, &run, err);
+}
+
+/* What became of it. */
+pawl_status run_answer_begun(struct request *request, const struct run_begun *begun, pawl_error *err) {
+    return REQUEST_RECORD(request, begun_columns, err, begun->run > 0 ? cell_int(begun->run) : cell_none(),
+                          cell_text(begun->key),
+                          cell_cstr(begun->again          ? "duplicate"
+                                    : begun->plan_job > 0 ? "planning"
+                                                          : "started"),
+                          begun->plan_job > 0 ? cell_int(begun->plan_job) : cell_none());
+}
+
+static pawl_status run_start(struct request *request, pawl_error *err) {
+    struct run_doc doc = {0};
+    struct run_begin in = {.doc = &doc,
+                           .params = request_value(request, "params").tree,
+                           .key = request_text(request, "key"),
+                           .traceparent = request_text(request, "traceparent")};
+    struct run_begun begun = {0};
+    pawl_str text;
+    pawl_status status = request_json(request, "document", &text, err);
+    if (status == PAWL_OK)
+        status = run_doc_parse(request->arena, text, false, &doc, err);
+    if (status == PAWL_OK && request->front->tools_named(request->self))
+        status = request->front->tools(request->self, &in.tools, err);
+    in.wait = tools_wait(in.tools, NULL);
+    if (status == PAWL_OK)
+        status = run_begin(request->store, &in, request->arena, &begun, err);
+    tools_free(in.tools);
+    return status == PAWL_OK ? run_answer_begun(request, &begun, err) : status;
+}
+
+/* By key; a command goes on until it has shown as many as --limit says. */
+static pawl_status run_items(struct request *request, pawl_error *err) {
+    bool command = request_is_command(request);
+    int64_t left = request_number(request, "limit", PAWL_LIST_DEFAULT), now_ms = 0;
+    struct run_row run = {0};
+    struct stored_items found;
+    struct items_filter filter = {.part = (int)request_number(request, "part", -1),
+                                  .after_key = command ? request_text(request, "after_key")
+                                                       : request_after(request)};
+    pawl_status status = find(request, &run, &now_ms, err);
+    filter.run = run.id;
+    if (status != PAWL_OK)
+        return status;
+    request_list(request, run_item_columns, RUN_ITEM_COLUMNS);
+    do {
+        found = (struct stored_items){0};
+        filter.limit = left < PAWL_LIST_MAX ? (int)left : PAWL_LIST_MAX;
+        status = request->store->ops->runs->items(request->store, &filter, request->arena, &found, err);
+        if (status != PAWL_OK)
+            return status;
+        request_more_rows(request, ROWS_OF(run_item, found.items, found.count));
+        if (found.count > 0)
+            filter.after_key = found.items[found.count - 1].key;
+        left -= (int64_t)found.count;
+    } while (command && left > 0 && found.count == (size_t)filter.limit);
+    if (left == 0 && !request_value(request, "limit").present)
+        request_below(
+            request,
+            arena_printf(request->arena,
+                         "the first %d; there may be more: --limit N shows more of them, the last key after "
+                         "RUN the next ones",
+                         PAWL_LIST_DEFAULT));
+    bool full = !command && found.count > 0 && found.count == (size_t)filter.limit;
+    return request_list_end(
+        request, full ? arena_printf(request->arena, "%.*s", STR_ARG(filter.after_key)) : NULL, err);
 }
 
 /* ---- Partitions */
@@ -90,15 +164,16 @@ static pawl_status list_partitions(struct request *request, int64_t quiet_ms, pa
                                        .limit = request_limit(request)};
     struct partition_list found = {0};
     struct run_row run = {0};
+    int64_t now_ms = 0;
     pawl_status status = read_after(request, &filter, err);
     if (status == PAWL_OK && request_value(request, "run").present)
-        status = find(request, &run, err);
+        status = find(request, &run, &now_ms, err);
     filter.run = run.id;
     if (status == PAWL_OK)
         status = request->store->ops->runs->partitions(request->store, &filter, request->arena, &found, err);
     if (status != PAWL_OK)
         return status;
-    request->front->now(request->self, found.now_ms);
+    request_now(request, found.now_ms);
     REQUEST_CELLS(request, run_partition, found.partitions, found.count);
     const struct partition_row *last = found.count > 0 ? &found.partitions[found.count - 1] : NULL;
     const char *next = last != NULL && found.count == (size_t)filter.limit
@@ -107,10 +182,10 @@ static pawl_status list_partitions(struct request *request, int64_t quiet_ms, pa
     return request_list_end(request, next, err);
 }
 
-pawl_status op_run_partitions(struct request *request, pawl_error *err) {
+static pawl_status run_partitions(struct request *request, pawl_error *err) {
     return list_partitions(request, 0, err);
 }
-pawl_status op_run_stuck(struct request *request, pawl_error *err) {
+static pawl_status run_stuck(struct request *request, pawl_error *err) {
     return list_partitions(request, PAWL_QUIET_MS_DEFAULT, err);
 }
 
@@ -132,8 +207,7 @@ static pawl_status acted(struct request *request, const struct run_row *run, enu
                          const char *action, pawl_error *err) {
     pawl_status status = PAWL_OK;
     if (said == ANSWER_APPLIED)
-        status = request->front->note(request->self, action,
-                                      arena_printf(request->arena, "%" PRId64, run->id), err);
+        status = request_note(request, action, arena_printf(request->arena, "%" PRId64, run->id), err);
     return status == PAWL_OK
                ? answer(request, run, (struct run_retried){.answer = said, .count = 1}, "it has ended", err)
                : status;
@@ -142,23 +216,27 @@ static pawl_status acted(struct request *request, const struct run_row *run, enu
 static pawl_status set_paused(struct request *request, bool paused, pawl_error *err) {
     struct run_row run = {.id = 0};
     enum store_answer said = ANSWER_APPLIED;
-    pawl_status status = find(request, &run, err);
+    int64_t now_ms = 0;
+    pawl_status status = find(request, &run, &now_ms, err);
     if (status == PAWL_OK)
         status = request->store->ops->runs->pause(request->store, run.id, paused, &said, err);
     return status == PAWL_OK ? acted(request, &run, said, paused ? "run pause" : "run resume", err) : status;
 }
 
-pawl_status op_run_pause(struct request *request, pawl_error *err) { return set_paused(request, true, err); }
-pawl_status op_run_resume(struct request *request, pawl_error *err) {
+static pawl_status run_pause(struct request *request, pawl_error *err) {
+    return set_paused(request, true, err);
+}
+static pawl_status run_resume(struct request *request, pawl_error *err) {
     return set_paused(request, false, err);
 }
 
-pawl_status op_run_cancel(struct request *request, pawl_error *err) {
+static pawl_status run_cancel(struct request *request, pawl_error *err) {
     struct run_row run = {.id = 0};
     enum store_answer said = ANSWER_APPLIED;
-    pawl_status status = find(request, &run, err);
+    int64_t now_ms = 0;
+    pawl_status status = find(request, &run, &now_ms, err);
     if (status == PAWL_OK)
-        status = request->front->confirm(request->self, "Cancel this run for good", err);
+        status = request_confirm(request, "Cancel this run for good", err);
     if (status == PAWL_OK)
         status = request->store->ops->runs->cancel(request->store, run.id, &said, err);
     return status == PAWL_OK ? acted(request, &run, said, "run cancel", err) : status;
@@ -168,14 +246,15 @@ pawl_status op_run_cancel(struct request *request, pawl_error *err) {
 static pawl_status find_part(struct request *request, struct run_row *run, int *part, pawl_error *err) {
     pawl_str name = request_either(request, "name", "partition");
     struct partition_row partition = {.part = -1};
-    pawl_status status = find(request, run, err);
+    int64_t now_ms = 0;
+    pawl_status status = find(request, run, &now_ms, err);
     if (status == PAWL_OK && !str_absent(name))
         status = run_view_partition(request->store, run, name, request->arena, &partition, err);
     *part = partition.part;
     return status;
 }
 
-pawl_status op_run_retry(struct request *request, pawl_error *err) {
+static pawl_status run_retry(struct request *request, pawl_error *err) {
     struct run_row run = {.id = 0};
     struct run_retry in = {0};
     struct run_retried out = {0};
@@ -186,7 +265,12 @@ pawl_status op_run_retry(struct request *request, pawl_error *err) {
     return status == PAWL_OK ? answer(request, &run, out, "there is nothing to retry", err) : status;
 }
 
-pawl_status op_run_reset(struct request *request, pawl_error *err) {
+static pawl_status reset_words(struct request *request, pawl_error *err) {
+    pawl_str cursor = request_text(request, "cursor");
+    return str_absent(cursor) ? PAWL_OK : json_check(cursor, "reset", err);
+}
+
+static pawl_status run_reset(struct request *request, pawl_error *err) {
     struct run_row run = {.id = 0};
     struct run_retried out = {.answer = ANSWER_APPLIED, .count = 1};
     struct partition_reset in = {.offset = request_number(request, "offset", 0)};
@@ -202,7 +286,7 @@ pawl_status op_run_reset(struct request *request, pawl_error *err) {
 
 /* ---- Statements that store or select items */
 
-pawl_status op_statement_list(struct request *request, pawl_error *err) {
+static pawl_status statement_list(struct request *request, pawl_error *err) {
     struct run_targets found = {0};
     pawl_status status = request->store->ops->runs->targets(request->store, request->arena, &found, err);
     return status == PAWL_OK
@@ -210,9 +294,14 @@ pawl_status op_statement_list(struct request *request, pawl_error *err) {
                : status;
 }
 
-pawl_status statement_store(struct request *request, pawl_str sql, pawl_error *err) {
-    struct run_target in = {.name = request_text(request, "name"), .sql = sql};
-    pawl_status status = request->store->ops->events.sql_check(request->store, in.sql, false, err);
+static pawl_status statement_set(struct request *request, pawl_error *err) {
+    struct run_target in = {.name = request_text(request, "name"), .sql = request_text(request, "sql")};
+    pawl_status status = PAWL_OK;
+    if (request_is_command(request))
+        status = request->front->file(request->self, request_text(request, "file").ptr,
+                                      PAWL_TARGET_SQL_BYTES_MAX, &in.sql, err);
+    if (status == PAWL_OK)
+        status = request->store->ops->events.sql_check(request->store, in.sql, false, err);
     if (status == PAWL_OK)
         status = request->store->ops->runs->target_put(request->store, &in, err);
     if (status != PAWL_OK)
@@ -220,10 +309,148 @@ pawl_status statement_store(struct request *request, pawl_str sql, pawl_error *e
     return REQUEST_RECORD(request, registered_columns, err, cell_text(in.name), cell_cstr("registered"));
 }
 
-pawl_status op_statement_remove(struct request *request, pawl_error *err) {
+static pawl_status statement_remove(struct request *request, pawl_error *err) {
     pawl_str name = request_text(request, "name");
     pawl_status status = request->store->ops->runs->target_remove(request->store, name, err);
     if (status != PAWL_OK)
         return status;
     return REQUEST_RECORD(request, registered_columns, err, cell_text(name), cell_cstr("removed"));
 }
+
+/* ---- The tables */
+
+#define FIELD_ROW_RUN                                                                                        \
+    { TEXT_FIELD(IN_PATH, "run", PAWL_NAME_BYTES_MAX, "The run: its number or its key."), .required = true }
+#define FIELD_ROW_QUIET(text)                                                                                \
+    { INT_FIELD(IN_QUERY, "quiet_ms", 1, PAWL_STALE_MS_MAX, (text)) }
+
+static const struct field list_fields[] = {
+    {CHOICE_FIELD(IN_QUERY, "state", "running|consolidating|nested|in repair|completed|failed|cancelled",
+                  "Only in this state.")},
+    {FIELD(FIELD_BOOL, IN_QUERY, "open", "Only those that are still active.")},
+    {TEXT_FIELD(IN_QUERY, "name", PAWL_NAME_BYTES_MAX, "Only with this name.")},
+    {INT_FIELD(IN_QUERY, "parent", 1, 0, "Only children of this run.")},
+    FIELD_ROW_CURSOR,
+    FIELD_ROW_LIMIT};
+static const struct field run_fields[] = {FIELD_ROW_RUN};
+static const struct field partition_fields[] = {
+    FIELD_ROW_RUN,
+    {CHOICE_FIELD(IN_QUERY, "state", "active|done|failed|cancelled", "Only in this state.")},
+    FIELD_ROW_QUIET("Only stuck ones: not updated for this long."),
+    FIELD_ROW_CURSOR,
+    FIELD_ROW_LIMIT};
+static const struct field stuck_fields[] = {
+    FIELD_ROW_QUIET("Not updated for this long; 10 minutes by default."), FIELD_ROW_CURSOR, FIELD_ROW_LIMIT};
+static const struct field item_fields[] = {FIELD_ROW_RUN,
+                                           {INT_FIELD(IN_QUERY, "part", 0, PAWL_PARTITIONS_PER_RUN_MAX,
+                                                      "Only of the partition with this index, from 0.")},
+                                           FIELD_ROW_CURSOR,
+                                           FIELD_ROW_LIMIT};
+static const struct field start_fields[] = {
+    {FIELD(FIELD_OBJECT, IN_BODY, "document", "What docs/running-runs.md describes, as JSON."),
+     .required = true},
+    {FIELD(FIELD_OBJECT, IN_BODY, "params", "Instead of the document's.")},
+    {TEXT_FIELD(IN_BODY, "key", PAWL_NAME_BYTES_MAX,
+                "Instead of the document's: a second run with it is not started.")},
+    {TEXT_FIELD(IN_BODY, "traceparent", 100, "Given to its jobs.")}};
+#define FIELD_ROW_PART                                                                                       \
+    { TEXT_FIELD(IN_PATH, "name", PAWL_PARTITION_NAME_BYTES_MAX, "The partition."), .required = true }
+static const struct field part_fields[] = {FIELD_ROW_RUN, FIELD_ROW_PART};
+static const struct field reset_fields[] = {
+    FIELD_ROW_RUN,
+    FIELD_ROW_PART,
+    {INT_FIELD(IN_BODY, "offset", 0, 0, "Where it begins; 0 without it.")},
+    {FIELD(FIELD_JSON, IN_BODY, "cursor", "The cursor of its next page.")}};
+static const struct field statement_fields[] = {FIELD_ROW_NAME("The statement.")};
+static const struct field put_statement_fields[] = {FIELD_ROW_NAME("The statement."),
+                                                    {.name = "sql",
+                                                     .in = IN_BODY,
+                                                     .type = FIELD_TEXT,
+                                                     .required = true,
+                                                     .min = 1,
+                                                     .max = PAWL_TARGET_SQL_BYTES_MAX,
+                                                     .help = "It has one parameter, a JSON array."}};
+
+static const struct operation list_rows[] = {
+    {COMMAND("run list", "List runs, newest first"), .alias = "run",
+     .flags = FLAG(RUN_STATE) | FLAG(OPEN) | FLAG(LIMIT) | FLAG(AFTER),
+     .details = "--after N continues with the runs older than N.",
+     .example = "pawl run list --open\n"
+                "pawl run list --run-state failed",
+     .empty = "no runs", READS("/v1/runs", "listRuns", "runs"), FIELDS(list_fields), COLUMNS(run_columns),
+     .run = run_list},
+};
+
+static const struct operation operations[] = {
+    {COMMAND("run partitions", "List the partitions of a run, or of all runs, with progress and timings"),
+     .arguments = "[RUN]", .flags = FLAG(PART_STATE) | FLAG(STUCK) | FLAG(LIMIT),
+     .example = "pawl run partitions 7 --part-state active\n"
+                "pawl run partitions --stuck 10m",
+     .empty = "no partitions", READS("/v1/runs/{run}/partitions", "listRunPartitions", "runs"),
+     FIELDS(partition_fields), COLUMNS(run_partition_columns), .run = run_partitions},
+    {COMMAND("run items", "List the items of a run that has no target of its own, by key"),
+     .arguments = "RUN [AFTER_KEY]", .flags = FLAG(LIMIT), .limit_other = true, .empty = "no items",
+     READS("/v1/runs/{run}/items", "listRunItems", "runs"), FIELDS(item_fields), COLUMNS(run_item_columns),
+     .run = run_items},
+    {.summary = "Start a run from a document",
+     POSTS("/v1/runs", "startRun", "runs"),
+     FIELDS(start_fields),
+     RECORD(begun_columns),
+     .run = run_start},
+    {.summary = "List the partitions of every run that show no progress",
+     READS("/v1/runs/stuck", "listStuckPartitions", "runs"),
+     FIELDS(stuck_fields),
+     COLUMNS(run_partition_columns),
+     .run = run_stuck},
+    {.summary = "Show one run: progress, speed, time left",
+     READS("/v1/runs/{run}", "readRun", "runs"),
+     FIELDS(run_fields),
+     RECORD(run_columns),
+     .run = run_read},
+    {COMMAND("run reset", "Restart a partition, from an offset or a cursor"), .arguments = "RUN PARTITION",
+     .flags = FLAG(OFFSET) | FLAG(CURSOR), .check = reset_words, .writes = true,
+     .details = "Without --offset and --cursor it begins from the first page. Pages that are on the way are "
+                "of an older generation then, and are skipped. A partition that was done or failed is open "
+                "again, and so is a run that failed.",
+     .example = "pawl run reset 7 0..125 --offset 60",
+     POSTS("/v1/runs/{run}/partitions/{name}/reset", "resetPartition", "runs"), FIELDS(reset_fields),
+     RECORD(run_answer_columns), .run = run_reset},
+    {COMMAND("run reenqueue", "Enqueue the next page of a partition again, in a new generation"),
+     .arguments = "RUN PARTITION", .writes = true,
+     .details = "For a stuck partition. It continues where it is; nothing is fetched twice.",
+     .example = "pawl run reenqueue 7 0..125",
+     POSTS("/v1/runs/{run}/partitions/{name}/retry", "retryPartition", "runs"), FIELDS(part_fields),
+     RECORD(run_answer_columns), .run = run_retry},
+    {COMMAND("run retry", "Retry failed partitions, or a failed consolidation"),
+     .arguments = "RUN [PARTITION]", .writes = true,
+     .details = "Partitions continue where they stopped. Without PARTITION, every failed one does; if there "
+                "is none, the failed consolidation is retried.",
+     .example = "pawl run retry 7", POSTS("/v1/runs/{run}/retry", "retryRun", "runs"), FIELDS(run_fields),
+     RECORD(run_answer_columns), .run = run_retry},
+    {COMMAND("run pause", "Pause a run: no new pages start, those in flight finish"), .arguments = "RUN",
+     .flags = FLAG(REASON), .writes = true, POSTS("/v1/runs/{run}/pause", "pauseRun", "runs"),
+     FIELDS(run_fields), RECORD(run_answer_columns), .run = run_pause},
+    {COMMAND("run resume", "Resume a paused run"), .arguments = "RUN", .writes = true,
+     POSTS("/v1/runs/{run}/resume", "resumeRun", "runs"), FIELDS(run_fields), RECORD(run_answer_columns),
+     .run = run_resume},
+    {COMMAND("run cancel", "Cancel a run for good; what it stored stays"), .arguments = "RUN",
+     .flags = FLAG(YES) | FLAG(REASON), .writes = true, POSTS("/v1/runs/{run}/cancel", "cancelRun", "runs"),
+     FIELDS(run_fields), RECORD(run_answer_columns), .run = run_cancel},
+    {COMMAND("statement set", "Register a statement that stores the items of a page, or selects them"),
+     .arguments = "NAME FILE", .writes = true,
+     .details = "The statement has one parameter ($1, SQLite ?1). One that stores is given a JSON array of "
+                "objects with run, partition, key and payload, and runs in the transaction of the page, with "
+                "the worker's rights.",
+     .example = "pawl statement set products products.sql",
+     PUTS("/v1/statements/{name}", "putStatement", "runs"), FIELDS(put_statement_fields),
+     RECORD(registered_columns), .run = statement_set},
+    {COMMAND("statement list", "List the statements that runs use by name"), .alias = "statement",
+     .empty = "no statements", READS("/v1/statements", "listStatements", "runs"), COLUMNS(statement_columns),
+     .run = statement_list},
+    {COMMAND("statement remove", "Remove a statement that no open run uses"), .arguments = "NAME",
+     .writes = true, DELETES("/v1/statements/{name}", "deleteStatement", "runs"), FIELDS(statement_fields),
+     .run = statement_remove},
+};
+
+const struct operation_table run_list_operations = OPERATION_TABLE(list_rows);
+const struct operation_table run_operations = OPERATION_TABLE(operations);

@@ -2,7 +2,8 @@
 #ifndef OPERATIONS_TASKS_H
 #define OPERATIONS_TASKS_H
 
-#include "operations/request.h"
+#include "domain/pipeline/pipeline.h"
+#include "operations/front/request.h"
 
 /* The task of that name. PAWL_NOT_FOUND says so. */
 PAWL_MUSTCHECK pawl_status task_find(struct request *request, pawl_str name, struct task *task,
@@ -17,22 +18,28 @@ PAWL_MUSTCHECK pawl_status task_store(struct request *request, struct task *task
 PAWL_MUSTCHECK pawl_status task_enqueue(struct request *request, pawl_str task, pawl_str params,
                                         pawl_error *err);
 
-/* The schedule of that name. PAWL_NOT_FOUND says so. */
-PAWL_MUSTCHECK pawl_status schedule_find(struct request *request, pawl_str name,
-                                         struct job_schedule *schedule, pawl_error *err);
+/* What the inputs name, agent, queue, key, priority, max_attempts, timeout_ms and version say. */
+struct task task_from(const struct request *request);
 
-/* What the inputs cron, every, at, zone, missed, overlap, jitter_ms, start and end say; not its params. */
-PAWL_MUSTCHECK pawl_status schedule_from(struct request *request, struct job_schedule *schedule,
-                                         pawl_error *err);
+/* Answers with the task of the input `name`. */
+operation_run task_show;
+
+/* Answers with the steps of a pipeline. */
+PAWL_MUSTCHECK pawl_status pipeline_steps(struct request *request, const struct pipeline *pipeline,
+                                          pawl_error *err);
+
+#define SCHEDULE_FLAGS                                                                                       \
+    (FLAG(CRON) | FLAG(EVERY) | FLAG(AT) | FLAG(ZONE) | FLAG(MISSED) | FLAG(OVERLAP) | FLAG(JITTER) |        \
+     FLAG(START) | FLAG(END))
+
+/* The schedule that the inputs cron, every, at, zone, missed, overlap, jitter_ms, start and end describe, not
+ * its params; *given is false when there is none of the first three. PAWL_INVALID says what is wrong: the
+ * expression, the zone, a time. */
+PAWL_MUSTCHECK pawl_status schedule_given(struct request *request, struct job_schedule *schedule, bool *given,
+                                          pawl_error *err);
 
 /* Stores it with its next run from now on; none while it is paused. */
 PAWL_MUSTCHECK pawl_status schedule_store(struct request *request, struct job_schedule *schedule,
                                           pawl_error *err);
-
-/* Answers with its next runs, at most `limit` of them. */
-enum { INSTANTS_MAX = 1000, INSTANTS_DEFAULT = 10, INSTANT_COLUMNS = 1 };
-extern const struct column instant_columns[INSTANT_COLUMNS];
-PAWL_MUSTCHECK pawl_status schedule_instants(struct request *request, const struct job_schedule *schedule,
-                                             pawl_error *err);
 
 #endif

@@ -8,8 +8,6 @@
 #include "base/limits.h"
 #include "base/time/clock.h"
 #include "operations/fleet.h"
-#include "operations/operations.h"
-#include "server/api/fields.h"
 #include "server/http/call.h"
 #include "server/server.h"
 #include "work/doctor/doctor.h"
@@ -97,66 +95,62 @@ static const struct column state_columns[] = {
     {COLUMN(TEXT, "state")}, {COLUMN(BOOL, "looking")}, {COLUMN(TIME, "looked")},  {COLUMN(DURATION, "took")},
     {COLUMN(INT, "checks")}, {COLUMN(INT, "faults")},   {COLUMN(INT, "warnings")}, {COLUMN(TEXT, "error")}};
 
-static void write_state(struct call *call, const struct checkup *checkup) {
+static pawl_status write_state(struct request *request, const struct checkup *checkup, pawl_error *err) {
     static const char *const states[] = {"never", "done", "failed"};
     bool known = checkup->arena != NULL, failed = checkup->state == CHECKUP_FAILED;
-    call_record(call, (struct cell[]){cell_cstr(states[checkup->state]), cell_bool(checkup->looking),
-                                      cell_time(checkup->looked_ms),
-                                      checkup->looked_ms > 0 ? cell_duration(checkup->took_ms) : cell_none(),
-                                      known ? cell_int((int64_t)checkup->report.checks) : cell_none(),
-                                      known ? cell_int((int64_t)checkup->report.faults) : cell_none(),
-                                      known ? cell_int((int64_t)checkup->report.warnings) : cell_none(),
-                                      failed ? cell_cstr(checkup->error) : cell_none()});
+    return REQUEST_RECORD(request, state_columns, err, cell_cstr(states[checkup->state]),
+                          cell_bool(checkup->looking), cell_time(checkup->looked_ms),
+                          checkup->looked_ms > 0 ? cell_duration(checkup->took_ms) : cell_none(),
+                          known ? cell_int((int64_t)checkup->report.checks) : cell_none(),
+                          known ? cell_int((int64_t)checkup->report.faults) : cell_none(),
+                          known ? cell_int((int64_t)checkup->report.warnings) : cell_none(),
+                          failed ? cell_cstr(checkup->error) : cell_none());
 }
 
 /* Old reports are refreshed, for the next request. */
-static pawl_status show(struct call *call, pawl_error *err) {
-    struct checkup *checkup = call->server->checkup;
-    (void)err;
+static pawl_status show(struct request *request, pawl_error *err) {
+    struct checkup *checkup = call_of(request)->server->checkup;
     pthread_mutex_lock(&checkup->lock);
     if (checkup->state == CHECKUP_NEVER || clock_wall_ms() - checkup->looked_ms >= PAWL_HTTP_DOCTOR_MS)
         begin(checkup);
-    write_state(call, checkup);
-    pthread_mutex_unlock(&checkup->lock);
-    return PAWL_OK;
-}
-
-static pawl_status look_again(struct call *call, pawl_error *err) {
-    struct checkup *checkup = call->server->checkup;
-    (void)err;
-    pthread_mutex_lock(&checkup->lock);
-    begin(checkup);
-    write_state(call, checkup);
-    pthread_mutex_unlock(&checkup->lock);
-    return PAWL_OK;
-}
-
-static pawl_status findings(struct call *call, pawl_error *err) {
-    struct checkup *checkup = call->server->checkup;
-    pthread_mutex_lock(&checkup->lock);
-    call_list(call);
-    for (size_t i = 0; i < checkup->report.count; i++) {
-        struct cell cells[DOCTOR_COLUMNS];
-        finding_cells(&checkup->report.findings[i], cells);
-        call_row(call, cells);
-    }
-    pawl_status status = call_list_end(call, NULL, err);
+    pawl_status status = write_state(request, checkup, err);
     pthread_mutex_unlock(&checkup->lock);
     return status;
 }
 
-static const struct route routes[] = {
-    {READS("/v1/doctor", "readDoctor"), .tag = "doctor", .pool = POOL_LOOP,
+static pawl_status look_again(struct request *request, pawl_error *err) {
+    struct checkup *checkup = call_of(request)->server->checkup;
+    pthread_mutex_lock(&checkup->lock);
+    begin(checkup);
+    pawl_status status = write_state(request, checkup, err);
+    pthread_mutex_unlock(&checkup->lock);
+    return status;
+}
+
+static pawl_status findings(struct request *request, pawl_error *err) {
+    struct checkup *checkup = call_of(request)->server->checkup;
+    pthread_mutex_lock(&checkup->lock);
+    request_list(request, finding_columns, FINDING_COLUMNS);
+    for (size_t i = 0; i < checkup->report.count; i++) {
+        struct cell cells[FINDING_COLUMNS];
+        finding_cells(&checkup->report.findings[i], cells);
+        request_row(request, cells);
+    }
+    pawl_status status = request_list_end(request, NULL, err);
+    pthread_mutex_unlock(&checkup->lock);
+    return status;
+}
+
+static const struct operation routes[] = {
+    {READS("/v1/doctor", "readDoctor", "doctor"), .pool = POOL_LOOP,
      .summary = "Result of the doctor's last examination; if it is a minute old, a new one starts",
      .shape = ANSWER_RECORD, COLUMNS(state_columns), .run = show},
-    {ACTS(METHOD_POST, "/v1/doctor", "runDoctor"), .tag = "doctor", .pool = POOL_LOOP,
+    {ACTS(METHOD_POST, "/v1/doctor", "runDoctor", "doctor"), .pool = POOL_LOOP,
      .summary = "Start an examination; readDoctor returns its result", .shape = ANSWER_RECORD,
      .unaudited = true, COLUMNS(state_columns), .status = 202, .run = look_again},
-    {READS("/v1/doctor/findings", "listFindings"), .tag = "doctor", .pool = POOL_LOOP,
+    {READS("/v1/doctor/findings", "listFindings", "doctor"), .pool = POOL_LOOP,
      .summary = "The findings: what endangers the work, why, and what to do; faults first",
      COLUMNS(finding_columns), .run = findings},
-    {READS("/v1/doctor/checks", "listChecks"), .tag = "doctor", .pool = POOL_LOOP,
-     .summary = "List the doctor's checks", COLUMNS(doctor_check_columns), .operation = op_doctor_check_list},
 };
 
-const struct route_table doctor_routes = ROUTE_TABLE(routes);
+const struct operation_table doctor_routes = OPERATION_TABLE(routes);

@@ -6,6 +6,7 @@
 
 #include "base/str.h"
 #include "view/counts.h"
+#include "view/fleet.h"
 #include "view/names.h"
 
 /* Queues beyond the limit are combined into one, so that sums over all queues are correct. */
@@ -38,7 +39,7 @@ pawl_status overview_read(struct store *store, struct arena *arena, struct overv
     made.latency = latency_of(&rollups);
     for (size_t i = 0; i < instances.count; i++) {
         const struct instance_row *row = &instances.rows[i];
-        made.instances[row->state == INSTANCE_EVICTED ? 2 : row->lease_until_ms <= made.counts.now_ms]++;
+        made.instances[instance_standing(row, made.counts.now_ms)]++;
         made.in_flight += row->in_flight;
         for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++)
             made.lanes_owned += row->lanes[kind];
@@ -54,27 +55,29 @@ static void number(struct json_writer *json, const char *key, int64_t value) {
     json_int(json, value);
 }
 
-static void rate(struct json_writer *json, const char *key, int64_t now, int64_t before, int64_t span_ms) {
+static void rate(struct json_writer *json, const struct count *count, int64_t grown, int64_t span_ms) {
+    char key[32];
+    snprintf(key, sizeof key, "%s_per_s", count->column.key);
     json_key(json, key);
-    int64_t tenths = span_ms > 0 ? ((now - before) * 10000 + span_ms / 2) / span_ms : 0;
     if (span_ms <= 0)
         json_null(json);
     else
-        json_double(json, (double)tenths / 10.0);
+        json_double(json, (double)((grown * 10000 + span_ms / 2) / span_ms) / 10.0);
 }
 
-static void write_kind(struct json_writer *json, int kind, const struct overview *now,
-                       const struct overview *before) {
-    const struct kind_counts *counts = &now->counts.kind[kind];
-    const struct kind_counts *old = before != NULL ? &before->counts.kind[kind] : counts;
-    int64_t span_ms = before != NULL ? now->counts.now_ms - before->counts.now_ms : 0;
-    json_begin_object(json);
-    json_key(json, "kind");
-    json_cstr(json, kind_name((enum store_kind)kind));
-    counts_write(json, message_counts, counts, now->counts.now_ms);
-    rate(json, "put_per_s", counts->put, old->put, span_ms);
-    rate(json, "done_per_s", counts->done, old->done, span_ms);
-    rate(json, "failed_per_s", counts->failed, old->failed, span_ms);
+/* An object with every count, and how fast those of put, done and failed grew; old NULL: not known. */
+static void write_counts(struct json_writer *json, struct count_table table, const void *counts,
+                         const void *old, const struct overview *now, const struct overview *before) {
+    static const char *const rated[] = {"put", "done", "failed"};
+    int64_t span_ms = old != NULL ? now->counts.now_ms - before->counts.now_ms : 0;
+    counts_write(json, table, counts, now->counts.now_ms);
+    for (size_t i = 0; i < sizeof rated / sizeof *rated; i++)
+        for (size_t row = 0; row < table.count; row++)
+            if (strcmp(table.rows[row].column.key, rated[i]) == 0)
+                rate(json, &table.rows[row],
+                     count_value(&table.rows[row], counts) -
+                         count_value(&table.rows[row], old != NULL ? old : counts),
+                     span_ms);
     json_end_object(json);
 }
 
@@ -83,22 +86,6 @@ static const struct job_counts *queue_before(const struct overview *before, cons
         if (strcmp(before->queues[i].name, name) == 0)
             return &before->queues[i].counts;
     return NULL;
-}
-
-static void write_queue(struct json_writer *json, const struct overview_queue *queue,
-                        const struct overview *now, const struct overview *before) {
-    const struct job_counts *counts = &queue->counts, *old = queue_before(before, queue->name);
-    int64_t span_ms = old != NULL ? now->counts.now_ms - before->counts.now_ms : 0;
-    if (old == NULL)
-        old = counts;
-    json_begin_object(json);
-    json_key(json, "queue");
-    json_cstr(json, queue->name);
-    counts_write(json, job_counts, counts, now->counts.now_ms);
-    rate(json, "put_per_s", counts->put, old->put, span_ms);
-    rate(json, "done_per_s", counts->done, old->done, span_ms);
-    rate(json, "failed_per_s", counts->failed, old->failed, span_ms);
-    json_end_object(json);
 }
 
 void overview_write(struct json_writer *json, const struct overview *now, const struct overview *before,
@@ -110,13 +97,23 @@ void overview_write(struct json_writer *json, const struct overview *now, const 
     number(json, "in_flight", now->in_flight);
     json_key(json, "kinds");
     json_begin_array(json);
-    for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++)
-        write_kind(json, kind, now, before);
+    for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
+        json_begin_object(json);
+        json_key(json, "kind");
+        json_cstr(json, kind_name((enum store_kind)kind));
+        write_counts(json, message_counts, &now->counts.kind[kind],
+                     before != NULL ? &before->counts.kind[kind] : NULL, now, before);
+    }
     json_end_array(json);
     json_key(json, "queues");
     json_begin_array(json);
-    for (size_t i = 0; i < now->queue_count; i++)
-        write_queue(json, &now->queues[i], now, before);
+    for (size_t i = 0; i < now->queue_count; i++) {
+        json_begin_object(json);
+        json_key(json, "queue");
+        json_cstr(json, now->queues[i].name);
+        write_counts(json, job_counts, &now->queues[i].counts, queue_before(before, now->queues[i].name), now,
+                     before);
+    }
     json_end_array(json);
     latency_write(json, &now->latency, while_ago);
 }

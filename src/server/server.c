@@ -17,13 +17,13 @@
 #include "base/time/clock.h"
 #include "server/access/sessions.h"
 #include "server/alerts.h"
+#include "server/bulk.h"
 #include "server/checkup.h"
 #include "server/claim_waits.h"
 #include "server/http/exchange.h"
 #include "server/http/idempotency.h"
 #include "server/http/stream.h"
 #include "server/lease_watch.h"
-#include "server/operation.h"
 #include "server/sampler.h"
 #include "server/stats.h"
 
@@ -63,12 +63,12 @@ static pawl_status open_parts(struct server *server, pawl_error *err) {
     server->keys = keys_new();
     server->sampler = sampler_new(server);
     server->streams = streams_new(server);
-    server->operations = operations_new(server);
+    server->bulks = bulks_new(server);
     server->checkup = checkup_new(server);
     server->stats = calloc(1, sizeof *server->stats);
     server->leases = server->config.lease_api ? lease_watch_new(server) : NULL;
     if (worker.role == NULL || server->keys == NULL || server->sampler == NULL || server->streams == NULL ||
-        server->stats == NULL || server->operations == NULL || server->checkup == NULL ||
+        server->stats == NULL || server->bulks == NULL || server->checkup == NULL ||
         (server->config.lease_api && server->leases == NULL))
         return no_memory(err);
     stats_init(server->stats);
@@ -203,7 +203,7 @@ static bool busy(const struct server *server) {
 
 /* Lets running requests finish, and answers every connection. */
 static void wind_up(struct server *server) {
-    operations_stop(server->operations);
+    bulks_stop(server->bulks);
     claim_waits_end(server->claim_waits);
     lease_watch_end(server->leases);
     store_pool_close(&server->query_pool);
@@ -237,7 +237,7 @@ void server_close(struct server *server) {
     streams_free(server->streams);
     sampler_free(server->sampler);
     keys_free(server->keys);
-    operations_free(server->operations);
+    bulks_free(server->bulks);
     checkup_free(server->checkup);
     claim_waits_free(server->claim_waits);
     lease_watch_free(server->leases);

@@ -57,7 +57,7 @@ struct server {
     struct sampler *sampler;
     struct streams *streams; /* who listens; the loop's own */
     struct stats *stats;
-    struct operations *operations;
+    struct bulks *bulks;
     struct server_alerts *alerts; /* NULL: it does not watch */
     struct checkup *checkup;
     struct lease_watch *leases;      /* NULL: the lease API is off */

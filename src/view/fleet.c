@@ -4,10 +4,14 @@
 #include "view/names.h"
 #include "view/output/row.h"
 
+const char *const instance_standings[INSTANCE_STANDINGS] = {"active", "silent", "evicted"};
+
+int instance_standing(const struct instance_row *row, int64_t now_ms) {
+    return row->state == INSTANCE_EVICTED ? 2 : row->lease_until_ms <= now_ms;
+}
+
 const char *instance_state_name(const struct instance_row *row, int64_t now_ms) {
-    if (row->state == INSTANCE_EVICTED)
-        return "evicted";
-    return row->lease_until_ms <= now_ms ? "silent" : "active";
+    return instance_standings[instance_standing(row, now_ms)];
 }
 
 /* How many of the partitions 0 … count-1 are in the lane. */

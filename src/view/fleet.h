@@ -8,6 +8,9 @@
 enum { INSTANCE_COLUMNS = 20, LANE_COLUMNS = 10 };
 
 /* Silent: its lease has ended, but it is not evicted yet. */
+enum { INSTANCE_STANDINGS = 3 };
+extern const char *const instance_standings[INSTANCE_STANDINGS];
+int instance_standing(const struct instance_row *row, int64_t now_ms);
 const char *instance_state_name(const struct instance_row *row, int64_t now_ms);
 
 extern const struct column instance_columns[INSTANCE_COLUMNS];

@@ -386,6 +386,13 @@ class WorkTest(CliTest):
             self.assertEqual(archive.read_text(encoding="utf-8"), "")
         self.assertEqual(len(self.ok("history")), 2)
 
+    def test_wide_tables(self):
+        """A wide table has room for every column of its rows."""
+        for words in ("run list", "run partitions", "messages list", "job list", "instances list", "perspectives status",
+                      "audit list", "task list", "alerts list"):
+            answer = self.run_pawl(*words.split(), "-o", "wide")
+            self.assertEqual((answer.code, answer.err), (0, ""), words)
+
     def test_settings(self):
         before = self.ok("settings", "show")
         self.assertEqual((before["partition_count"], before["lane_count"]), (64, 4))

@@ -1,4 +1,4 @@
-/* pawl events: append to streams, read them, follow them. */
+/* pawl events append and tail: from words and files, and as lines. */
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
@@ -14,9 +14,7 @@
 #include "cli/input.h"
 #include "cli/messages/ndjson.h"
 #include "operations/events.h"
-#include "operations/operations.h"
 #include "view/event.h"
-#include "view/names.h"
 #include "view/output/row.h"
 
 enum { TAIL_MS = 100, TAIL_ROWS = 500 };
@@ -85,7 +83,8 @@ static pawl_status read_words(struct cli *cli, pawl_event *event, pawl_error *er
     return word[0] == '@' ? input_read(cli->arena, word + 1, bytes_max, &event->payload, err) : PAWL_OK;
 }
 
-static pawl_status check_append_words(struct cli *cli, pawl_error *err) {
+static pawl_status check_append_words(struct request *request, pawl_error *err) {
+    struct cli *cli = request->self;
     bool ndjson = cli_flag(cli, FLAG_NDJSON)->set;
     if (ndjson && cli->arguments.word_count > 1)
         return error_set(err, PAWL_INVALID, "append", "with --ndjson the lines have the types and payloads");
@@ -96,42 +95,17 @@ static pawl_status check_append_words(struct cli *cli, pawl_error *err) {
 }
 
 static pawl_status append(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {{COLUMN(TEXT, "stream")},
-                                            {COLUMN(TEXT, "answer")},
-                                            {COLUMN(INT, "first_version")},
-                                            {COLUMN(INT, "version")},
-                                            {COLUMN(UUID, "id")}};
-    const struct flag_value *expect = cli_flag(cli, FLAG_EXPECT);
+    struct request request = front_request(cli);
     pawl_event *events = arena_array(cli->arena, PAWL_APPEND_MAX, sizeof *events);
-    size_t count = 0;
-    struct append_result result;
-    if (events == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "append", "no memory for the events");
-    pawl_status status = PAWL_OK;
-    if (cli_flag(cli, FLAG_NDJSON)->set)
-        status = read_lines(cli, events, &count, err);
-    else
-        status = read_words(cli, &events[count++], err);
     struct events_append in = {
         .stream = str_from(cli->arguments.words[0]),
-        .expected = expect->set ? expect->number : EXPECT_ANY,
         .events = events,
-        .count = count,
         .payload_bytes_max = (size_t)options_number(&cli->arguments.options, OPTION_PAYLOAD_LIMIT)};
-    struct putter putter = cli_putter(cli, cli->arena);
-    if (status == PAWL_OK)
-        status = traced_append(&putter, &in, &result, err);
-    if (status != PAWL_OK)
-        return status;
-    if (result.answer == ANSWER_CONFLICT) {
-        if (!result.id_known)
-            cli->hint = "Read what is new, decide again, and append after it.";
-        return append_refused("append", &in, &result, err);
-    }
-    struct cell cells[] = {cell_text(in.stream), cell_cstr(answer_name(result.answer)),
-                           cell_int(result.first_version), cell_int(result.version),
-                           cell_uuid(result.ids[0])};
-    return output_record(&cli->output, columns, sizeof columns / sizeof *columns, cells, err);
+    if (events == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "append", "no memory for the events");
+    pawl_status status = cli_flag(cli, FLAG_NDJSON)->set ? read_lines(cli, events, &in.count, err)
+                                                         : read_words(cli, &events[in.count++], err);
+    return status == PAWL_OK ? events_append(&request, &in, err) : status;
 }
 
 static pawl_read query_from(const struct cli *cli, const char *stream) {
@@ -198,7 +172,7 @@ static pawl_status tail(struct cli *cli, pawl_error *err) {
     return status;
 }
 
-static const struct command commands[] = {
+static const struct operation append_rows[] = {
     {COMMAND("events append", "Append events to a stream"), .arguments = "STREAM [TYPE [PAYLOAD]]",
      .flags = FLAG(EXPECT) | FLAG(ID) | FLAG(NDJSON) | FLAG(PUBLISH) | FLAG(TOPIC) | FLAG(CORRELATION) |
               FLAG(CAUSATION) | FLAG(TRACEPARENT),
@@ -210,19 +184,15 @@ static const struct command commands[] = {
          "payload, metadata, topic, id, correlation_id, causation_id and traceparent.",
      .example = "pawl events append order-1 OrderCreated '{\"total\":12}' --expect 0\n"
                 "pawl events append order-1 --ndjson events.ndjson",
-     .run = append},
-    {COMMAND("events read", "Show the events of a stream"), .arguments = "STREAM",
-     .flags = FLAG(FROM) | FLAG(BACKWARD) | FLAG(AS_OF) | FLAG(LIMIT),
-     .example = "pawl events read order-1 --backward --limit 10", .empty = "no events",
-     .operation = op_event_read},
-    {COMMAND("events all", "Show the events of all streams, by position"),
-     .flags = FLAG(FROM) | FLAG(BACKWARD) | FLAG(LIMIT), .writes = true,
-     .details = "A reader that remembers the last position and continues after it misses nothing, however "
-                "late something commits.",
-     .empty = "no events", .operation = op_event_all},
-    {COMMAND("events tail", "Follow a stream, or everything, as JSON lines"), .arguments = "[STREAM]",
-     .flags = FLAG(FROM) | FLAG(LIMIT) | FLAG(TIMEOUT), .limit_other = true, .writes = true,
-     .details = "Runs until interrupted, until --limit events were shown, or until --timeout.", .run = tail},
+     .terminal = append},
 };
 
-const struct command_table events_commands = COMMAND_TABLE(commands);
+static const struct operation tail_rows[] = {
+    {COMMAND("events tail", "Follow a stream, or everything, as JSON lines"), .arguments = "[STREAM]",
+     .flags = FLAG(FROM) | FLAG(LIMIT) | FLAG(TIMEOUT), .limit_other = true, .writes = true,
+     .details = "Runs until interrupted, until --limit events were shown, or until --timeout.",
+     .terminal = tail},
+};
+
+const struct operation_table events_append_commands = OPERATION_TABLE(append_rows);
+const struct operation_table events_tail_commands = OPERATION_TABLE(tail_rows);

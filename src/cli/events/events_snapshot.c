@@ -18,7 +18,8 @@ static int64_t version_of(const struct cli *cli) {
     return version;
 }
 
-static pawl_status check_words(struct cli *cli, pawl_error *err) {
+static pawl_status check_words(struct request *request, pawl_error *err) {
+    struct cli *cli = request->self;
     if (cli->arguments.word_count > 2 && version_of(cli) == 0)
         return error_set(
             err, PAWL_INVALID, "snapshot",
@@ -74,7 +75,7 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     return output_record(&cli->output, columns, sizeof columns / sizeof *columns, cells, err);
 }
 
-static const struct command commands[] = {
+static const struct operation commands[] = {
     {COMMAND("events snapshot", "Keep or show a state folded from a stream"),
      .arguments = "STREAM NAME [VERSION [STATE]]", .options = OPTION(PAYLOAD_LIMIT), .check = check_words,
      .writes = true,
@@ -84,7 +85,7 @@ static const struct command commands[] = {
          "newest up to it: to load a long stream, start there and read on from the next version.",
      .example = "pawl events snapshot account-7 balance 1 '{\"balance\":120}'\n"
                 "pawl events snapshot account-7 balance",
-     .run = run},
+     .terminal = run},
 };
 
-const struct command_table events_snapshot_commands = COMMAND_TABLE(commands);
+const struct operation_table events_snapshot_commands = OPERATION_TABLE(commands);

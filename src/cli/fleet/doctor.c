@@ -5,7 +5,6 @@
 #include "cli/commands.h"
 #include "cli/fault.h"
 #include "operations/fleet.h"
-#include "operations/operations.h"
 #include "work/doctor/doctor.h"
 
 static pawl_status run_doctor(struct cli *cli, pawl_error *err) {
@@ -18,9 +17,9 @@ static pawl_status run_doctor(struct cli *cli, pawl_error *err) {
         return status;
     if (report.count > 0)
         cli->exit_code = report.faults > 0 ? EXIT_FAULTS : EXIT_VIOLATIONS;
-    output_list_begin(&cli->output, finding_columns, DOCTOR_COLUMNS);
+    output_list_begin(&cli->output, finding_columns, FINDING_COLUMNS);
     for (size_t i = 0; i < report.count; i++) {
-        struct cell cells[DOCTOR_COLUMNS];
+        struct cell cells[FINDING_COLUMNS];
         finding_cells(&report.findings[i], cells);
         output_list_row(&cli->output, cells);
     }
@@ -34,16 +33,14 @@ static pawl_status run_doctor(struct cli *cli, pawl_error *err) {
     return status;
 }
 
-static const struct command commands[] = {
+static const struct operation commands[] = {
     {COMMAND("doctor", "Check for problems: settings, server, file, workers, stuck work"),
      .options = OPTION(JOB_LEASE) | OPTION(DURABILITY),
      .details = "Each finding says what was found, why it matters and what to do. Exits with 0 when nothing "
                 "was found, with 1 when there are warnings and with 2 when there is a fault; another code "
                 "says that the doctor could not look. It changes nothing. pawl doctor checks lists every "
                 "check; docs/doctor.md explains them.",
-     .example = "pawl doctor\npawl doctor -o json | jq -r '.[].check'", .run = run_doctor},
-    {COMMAND("doctor checks", "List the checks of the doctor"), .database = DATABASE_NONE,
-     .operation = op_doctor_check_list},
+     .example = "pawl doctor\npawl doctor -o json | jq -r '.[].check'", .terminal = run_doctor},
 };
 
-const struct command_table doctor_commands = COMMAND_TABLE(commands);
+const struct operation_table doctor_commands = OPERATION_TABLE(commands);

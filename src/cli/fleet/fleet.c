@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "view/fleet.h"
 #include "view/message.h"
+#include "view/output/row.h"
 #include "view/queue.h"
 #include "view/work.h"
 
@@ -29,19 +30,21 @@ static int64_t flag_or(const struct cli *cli, enum flag_id id, int64_t fallback)
 
 /* ---- Workers */
 
+#define ROW struct instance_row
 static const struct column worker_columns[] = {
-    {COLUMN(UUID, "worker_id")},
-    {COLUMN(TEXT, "service"), .cut = true, .drop = 2},
-    {COLUMN(TEXT, "host"), .cut = true, .drop = 3},
-    {COLUMN(INT, "pid"), .drop = 4},
+    {.key = "worker_id", UUID_OF(id)},
+    {.key = "service", TEXT_OF(service), .cut = true, .drop = 2},
+    {.key = "host", TEXT_OF(host), .cut = true, .drop = 3},
+    {.key = "pid", INT_OF(pid), .drop = 4},
     {COLUMN(TEXT, "state")},
     {COLUMN(INT, "seconds_since_heartbeat")},
-    {COLUMN(TIME, "last_seen"), .drop = 1},
+    {.key = "last_seen", TIME_OF(beat_ms), .drop = 1},
     {COLUMN(INT, "leases")},
-    {COLUMN(INT, "in_flight")},
-    {COLUMN(INT, "jobs")},
-    {COLUMN(TIME, "started"), .show = SHOW_WIDE},
+    {.key = "in_flight", INT_OF(in_flight)},
+    {.key = "jobs", INT_OF(jobs)},
+    {.key = "started", TIME_OF(started_ms), .show = SHOW_WIDE},
 };
+#undef ROW
 
 enum { WORKER_COLUMNS = sizeof worker_columns / sizeof *worker_columns };
 
@@ -50,19 +53,9 @@ static int64_t leases_of(const struct instance_row *row) { return (int64_t)row->
 
 static void worker_cells(const struct instance_row *row, int64_t now_ms,
                          struct cell cells[static WORKER_COLUMNS]) {
-    const struct cell made[WORKER_COLUMNS] = {cell_uuid(row->id),
-                                              cell_text(row->service),
-                                              cell_text(row->host),
-                                              cell_int(row->pid),
-                                              cell_cstr(instance_state_name(row, now_ms)),
-                                              cell_int(row->beat_age_ms / 1000),
-                                              cell_time(row->beat_ms),
-                                              cell_int(leases_of(row)),
-                                              cell_int(row->in_flight),
-                                              cell_int(row->jobs),
-                                              cell_time(row->started_ms)};
-    for (size_t i = 0; i < WORKER_COLUMNS; i++)
-        cells[i] = made[i];
+    const struct cell made[] = {cell_cstr(instance_state_name(row, now_ms)),
+                                cell_int(row->beat_age_ms / 1000), cell_int(leases_of(row))};
+    row_cells(worker_columns, WORKER_COLUMNS, row, made, cells);
 }
 
 struct lease_list {
@@ -286,41 +279,40 @@ static pawl_status rebalance(struct cli *cli, pawl_error *err) {
 
 /* ---- Queue */
 
+#define ROW struct queue_stats
+static const struct column queue_columns[] = {
+    {.key = "total_pending", INT_OF(total_pending)},
+    {.key = "ready_now", INT_OF(ready_now)},
+    {.key = "currently_leased", INT_OF(currently_leased)},
+    {.key = "expired_leases", INT_OF(expired_leases)},
+    {.key = "dead", INT_OF(dead)},
+    {COLUMN(INT, "oldest_age_seconds")},
+    {.key = "total_runs", INT_OF(total_runs)},
+    {.key = "successful_runs", INT_OF(successful_runs)},
+    {COLUMN(INT, "avg_duration_ms")},
+    {.key = "active_workers", INT_OF(active_workers)},
+    {COLUMN(JSON, "priority_distribution")},
+    {.key = "priority_complete", BOOL_OF(priorities_all)},
+};
+#undef ROW
+
 static pawl_status queue(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {{COLUMN(INT, "total_pending")},
-                                            {COLUMN(INT, "ready_now")},
-                                            {COLUMN(INT, "currently_leased")},
-                                            {COLUMN(INT, "expired_leases")},
-                                            {COLUMN(INT, "dead")},
-                                            {COLUMN(INT, "oldest_age_seconds")},
-                                            {COLUMN(INT, "total_runs")},
-                                            {COLUMN(INT, "successful_runs")},
-                                            {COLUMN(INT, "avg_duration_ms")},
-                                            {COLUMN(INT, "active_workers")},
-                                            {COLUMN(JSON, "priority_distribution")},
-                                            {COLUMN(BOOL, "priority_complete")}};
+    enum { COUNT = sizeof queue_columns / sizeof *queue_columns };
     struct queue_stats stats;
+    struct cell cells[COUNT];
     pawl_status status = queue_stats_read(cli->store, cli->arena, &stats, err);
-    struct cell cells[] = {cell_int(stats.total_pending),
-                           cell_int(stats.ready_now),
-                           cell_int(stats.currently_leased),
-                           cell_int(stats.expired_leases),
-                           cell_int(stats.dead),
-                           cell_int(stats.oldest_age_ms / 1000),
-                           cell_int(stats.total_runs),
-                           cell_int(stats.successful_runs),
-                           stats.total_runs > 0 ? cell_int(stats.duration_ms / stats.total_runs)
-                                                : cell_none(),
-                           cell_int(stats.active_workers),
-                           cell_text(buf_str(&stats.priorities)),
-                           cell_bool(stats.priorities_all)};
+    const struct cell made[] = {cell_int(stats.oldest_age_ms / 1000),
+                                stats.total_runs > 0 ? cell_int(stats.duration_ms / stats.total_runs)
+                                                     : cell_none(),
+                                cell_text(buf_str(&stats.priorities))};
+    row_cells(queue_columns, COUNT, &stats, made, cells);
     if (status == PAWL_OK)
-        status = output_record(&cli->output, columns, sizeof columns / sizeof *columns, cells, err);
+        status = output_record(&cli->output, queue_columns, COUNT, cells, err);
     queue_stats_free(&stats);
     return status;
 }
 
-static const struct command commands[] = {
+static const struct operation commands[] = {
     {COMMAND("workers", "List the workers that were active recently, or show one of them"),
      .flags = FLAG(MINUTES), .options = OPTION(WORKER_ID),
      .details =
@@ -328,24 +320,24 @@ static const struct command commands[] = {
          "and until when, and its audited executions, with their results and the latest of them.",
      .example = "pawl workers --minutes 60\n"
                 "pawl workers | jq -r '.[] | select(.seconds_since_heartbeat < 60) | .worker_id'",
-     .run = workers},
+     .terminal = workers},
     {COMMAND("queue", "Show job statistics: what is waiting, by priority, and the last hour"),
      .details = "priority_distribution counts what waits by priority, up to 10,000 jobs that are ready and "
                 "as many that are not due or wait for a signal; where there may be more, priority_complete "
                 "is false. Runs are the audited executions of the last hour, all of them.",
-     .example = "pawl queue | jq '.priority_distribution'", .run = queue},
+     .example = "pawl queue | jq '.priority_distribution'", .terminal = queue},
     {COMMAND("cleanup", "Evict workers that have been silent for long, and end expired leases"),
      .flags = FLAG(STALE_MINUTES) | FLAG(DRY_RUN), .writes = true,
      .details =
          "Silent means that its lease has expired: a live worker is never touched, whatever --stale-minutes "
          "(10) says. Workers do the same by themselves; this is for when none is running.",
-     .example = "pawl cleanup --stale-minutes 10\npawl cleanup --dry-run", .run = cleanup},
+     .example = "pawl cleanup --stale-minutes 10\npawl cleanup --dry-run", .terminal = cleanup},
     {COMMAND("rebalance", "Ask workers that hold many leases to give up the lanes above their fair share"),
      .flags = FLAG(MAX_LEASES) | FLAG(DRY_RUN), .writes = true,
      .details = "Applies to workers with more than --max-leases (5) claims of messages; jobs have no lanes. "
                 "Nothing is taken away: a lane without work in flight is free immediately, any other moves "
                 "when its last claim ends. Workers do the same with every heartbeat.",
-     .example = "pawl rebalance --max-leases 3", .run = rebalance},
+     .example = "pawl rebalance --max-leases 3", .terminal = rebalance},
 };
 
-const struct command_table fleet_commands = COMMAND_TABLE(commands);
+const struct operation_table fleet_commands = OPERATION_TABLE(commands);

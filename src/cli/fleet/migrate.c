@@ -86,13 +86,13 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     return output_record(&cli->output, columns, sizeof columns / sizeof *columns, cells, err);
 }
 
-static const struct command commands[] = {
+static const struct operation commands[] = {
     {COMMAND("migrate", "Create the schema, or upgrade it to this program's version"),
      .options = OPTION(PARTITIONS) | OPTION(LANES), .writes = true,
      .details = "Safe to run at any time, also concurrently. The numbers of partitions and lanes are fixed "
                 "when the schema is created; other numbers are refused later.",
      .example = "pawl migrate\nDATABASE_URL=postgres://app@db/app pawl migrate --schema orders --lanes 128",
-     .database = DATABASE_NONE, .run = run},
+     .database = DATABASE_NONE, .terminal = run},
 };
 
-const struct command_table migrate_commands = COMMAND_TABLE(commands);
+const struct operation_table migrate_commands = OPERATION_TABLE(commands);

@@ -146,14 +146,14 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     return status;
 }
 
-static const struct command commands[] = {
+static const struct operation commands[] = {
     {COMMAND("monitor", "Watch throughput, lag, ages, workers and alerts as they change"),
      .flags = FLAG(INTERVAL) | FLAG(LOOKS),
      .details = "On a terminal, a screen that is redrawn every --interval seconds and fits the terminal; "
                 "elsewhere, and below 40 columns, one line each time; with -o json, one object per line. "
                 "Ends after --looks refreshes, or with Ctrl-C. It only reads: workers and the server "
                 "evaluate the alert rules and recover the work of silent workers.",
-     .example = "pawl monitor --interval 5\npawl monitor -o json --looks 1 | jq .alerts", .run = run},
+     .example = "pawl monitor --interval 5\npawl monitor -o json --looks 1 | jq .alerts", .terminal = run},
 };
 
-const struct command_table monitor_commands = COMMAND_TABLE(commands);
+const struct operation_table monitor_commands = OPERATION_TABLE(commands);

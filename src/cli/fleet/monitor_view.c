@@ -77,8 +77,7 @@ static struct sums sum_up(const struct monitor_look *look, const struct monitor_
             sums.lag_ms = look->facts.perspectives.rows[i].lag_ms;
     }
     for (size_t i = 0; i < look->facts.instances.count; i++) {
-        const struct instance_row *row = &look->facts.instances.rows[i];
-        sums.workers[row->state == INSTANCE_EVICTED ? 2 : row->lease_until_ms <= look->facts.counts.now_ms]++;
+        sums.workers[instance_standing(&look->facts.instances.rows[i], look->facts.counts.now_ms)]++;
     }
     for (size_t i = 0; i < look->alerts.count; i++)
         sums.firing += look->alerts.rows[i].state.phase == ALERT_FIRING;

@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "view/counts.h"
+#include "view/fleet.h"
 #include "view/names.h"
 #include "view/output/row.h"
 #include "view/queue.h"
@@ -20,16 +21,18 @@ struct kind_columns {
     size_t count;
 };
 
+#define ROW struct instance_row
 static const struct column worker_columns[] = {
-    {COLUMN(UUID, "worker")},
-    {COLUMN(TEXT, "service"), .cut = true, .drop = 1},
-    {COLUMN(TEXT, "host"), .cut = true, .drop = 3},
-    {COLUMN(INT, "pid"), .drop = 2},
+    {.key = "worker", UUID_OF(id)},
+    {.key = "service", TEXT_OF(service), .cut = true, .drop = 1},
+    {.key = "host", TEXT_OF(host), .cut = true, .drop = 3},
+    {.key = "pid", INT_OF(pid), .drop = 2},
     {COLUMN(TEXT, "state")},
-    {COLUMN(DURATION, "beat_age")},
+    {.key = "beat_age", DURATION_OF(beat_age_ms)},
     {COLUMN(INT, "lanes")},
-    {COLUMN(INT, "in_flight")},
+    {.key = "in_flight", INT_OF(in_flight)},
 };
+#undef ROW
 
 enum { WORKER_COLUMNS = sizeof worker_columns / sizeof worker_columns[0] };
 
@@ -44,28 +47,13 @@ struct view {
     int64_t clock_ahead_ms; /* this machine's clock against the database's; negative: behind */
 };
 
-static int instance_standing(const struct view *view, const struct instance_row *row) {
-    return row->state == INSTANCE_EVICTED ? 2 : row->lease_until_ms <= view->counts.now_ms;
-}
-
 static void worker_cells(const struct view *view, const struct instance_row *row,
                          struct cell cells[static WORKER_COLUMNS]) {
-    static const char *const standings[] = {"active", "silent", "evicted"};
     int lanes = 0;
     for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++)
         lanes += row->lanes[kind];
-    const struct cell values[WORKER_COLUMNS] = {
-        cell_uuid(row->id),
-        cell_text(row->service),
-        cell_text(row->host),
-        cell_int(row->pid),
-        cell_cstr(standings[instance_standing(view, row)]),
-        cell_duration(row->beat_age_ms),
-        cell_int(lanes),
-        cell_int(row->in_flight),
-    };
-    for (size_t i = 0; i < WORKER_COLUMNS; i++)
-        cells[i] = values[i];
+    const struct cell made[] = {cell_cstr(instance_state_name(row, view->counts.now_ms)), cell_int(lanes)};
+    row_cells(worker_columns, WORKER_COLUMNS, row, made, cells);
 }
 
 /* The half of the question's way counts as ours: a slow network is not a wrong clock. */
@@ -223,7 +211,7 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     if (status != PAWL_OK)
         return status;
     for (size_t i = 0; i < view.rows.count; i++)
-        view.instances[instance_standing(&view, &view.rows.rows[i])]++;
+        view.instances[instance_standing(&view.rows.rows[i], view.counts.now_ms)]++;
     status = queue_stats_read(cli->store, cli->arena, &view.queue, err);
     if (status == PAWL_OK)
         status = output_is_json(&cli->output) ? print_json(cli, &view, err) : print_table(cli, &view, err);
@@ -231,7 +219,7 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     return status;
 }
 
-static const struct command commands[] = {
+static const struct operation commands[] = {
     {COMMAND("status", "Show the backlog, its age, failures, dead letters, and the workers"),
      .flags = FLAG(RATES),
      .details = "ready: waiting for the owner of its lane. leased: in flight. aside: waiting for its next "
@@ -241,7 +229,7 @@ static const struct command commands[] = {
                 "compares this machine's clock with the database's, which is the one that counts.",
      .example = "pawl status\n"
                 "pawl status --rates 2s",
-     .run = run},
+     .terminal = run},
 };
 
-const struct command_table status_commands = COMMAND_TABLE(commands);
+const struct operation_table status_commands = OPERATION_TABLE(commands);

@@ -49,7 +49,7 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     if (strcmp(words[0], "completion") == 0)
         return show_completion(cli, count > 1 ? words[1] : NULL, err);
     cli->usage = true; /* only the words can be wrong here */
-    const struct command *command = NULL;
+    const struct operation *command = NULL;
     int used = 0;
     pawl_status status = command_find(words, count, &command, &used, err);
     /* Not every group has a command of its own name. */
@@ -63,9 +63,9 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     /* A group's name shows all of its commands. */
     size_t len = strlen(words[0]);
     bool first = true;
-    const struct command *at;
+    const struct operation *at;
     for (size_t i = 0; (at = command_at(i)) != NULL && status == PAWL_OK; i++) {
-        const char *path = at->path;
+        const char *path = at->command;
         bool in_group = count == 1 && strncmp(path, words[0], len) == 0 &&
                         (path[len] == ' ' || path[len] == '\0');
         if (at != command && !in_group)
@@ -78,7 +78,7 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     return status;
 }
 
-static const struct command commands[] = {
+static const struct operation commands[] = {
     {COMMAND("help", "Show the commands, one of them, or a topic"),
      .arguments = "[COMMAND|options|exit-codes|man|completion SHELL|markdown]",
      .details = "pawl help options lists every option with its environment variable and default. pawl help "
@@ -86,7 +86,7 @@ static const struct command commands[] = {
                 "pawl help completion bash, zsh or fish what makes that shell complete pawl's words; make "
                 "install puts these where man and the shells look for them.",
      .example = "pawl help dead redrive\npawl help exit-codes\nsource <(pawl help completion bash)",
-     .database = DATABASE_NONE, .run = run},
+     .database = DATABASE_NONE, .terminal = run},
 };
 
-const struct command_table help_commands = COMMAND_TABLE(commands);
+const struct operation_table help_commands = OPERATION_TABLE(commands);

@@ -35,8 +35,8 @@ static struct completion_flag of_option(int id) {
     return flag;
 }
 
-static void walk(struct buf *buf, const struct command *command, flag_bits flags, uint64_t options,
-                 void (*each)(struct buf *, const struct command *, const struct completion_flag *)) {
+static void walk(struct buf *buf, const struct operation *command, flag_bits flags, uint64_t options,
+                 void (*each)(struct buf *, const struct operation *, const struct completion_flag *)) {
     for (int id = 0; id < FLAG_TOTAL; id++) {
         struct completion_flag flag = of_flag(&flag_rows[id]);
         if ((flags & FLAG_BIT(id)) != 0)
@@ -49,8 +49,8 @@ static void walk(struct buf *buf, const struct command *command, flag_bits flags
     }
 }
 
-void completion_flags(struct buf *buf, const struct command *command,
-                      void (*each)(struct buf *, const struct command *, const struct completion_flag *)) {
+void completion_flags(struct buf *buf, const struct operation *command,
+                      void (*each)(struct buf *, const struct operation *, const struct completion_flag *)) {
     if (command == NULL)
         walk(buf, NULL, 0, OPTION_BITS_COMMON, each);
     else
@@ -58,14 +58,14 @@ void completion_flags(struct buf *buf, const struct command *command,
 }
 
 void completion_all(struct buf *buf,
-                    void (*each)(struct buf *, const struct command *, const struct completion_flag *)) {
+                    void (*each)(struct buf *, const struct operation *, const struct completion_flag *)) {
     walk(buf, NULL, ~(flag_bits)0, ~UINT64_C(0), each);
 }
 
 bool completion_first(size_t i) {
-    const char *path = command_at(i)->path;
+    const char *path = command_at(i)->command;
     size_t len = strcspn(path, " "), k = 0;
-    while (strcspn(command_at(k)->path, " ") != len || strncmp(command_at(k)->path, path, len) != 0)
+    while (strcspn(command_at(k)->command, " ") != len || strncmp(command_at(k)->command, path, len) != 0)
         k++;
     return k == i;
 }

@@ -24,12 +24,12 @@ struct completion_flag {
 };
 
 /* Calls each for every flag and option that a command takes besides those of all; NULL: those of all. */
-void completion_flags(struct buf *buf, const struct command *command,
-                      void (*each)(struct buf *buf, const struct command *command,
+void completion_flags(struct buf *buf, const struct operation *command,
+                      void (*each)(struct buf *buf, const struct operation *command,
                                    const struct completion_flag *flag));
 
 /* Calls each once for every different flag and option of the program. */
-void completion_all(struct buf *buf, void (*each)(struct buf *buf, const struct command *command,
+void completion_all(struct buf *buf, void (*each)(struct buf *buf, const struct operation *command,
                                                   const struct completion_flag *flag));
 
 /* Whether command i is the first whose path begins with its first word. */

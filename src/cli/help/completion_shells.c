@@ -12,22 +12,23 @@ static const char *second_word(const char *path) {
 }
 
 /* Whether command has a second word below the first word of group's path. */
-static bool in_group(const struct command *command, const struct command *group) {
-    int len = first_len(group->path);
-    return first_len(command->path) == len && strncmp(command->path, group->path, (size_t)len) == 0 &&
-           *second_word(command->path) != '\0';
+static bool in_group(const struct operation *command, const struct operation *group) {
+    int len = first_len(group->command);
+    return first_len(command->command) == len &&
+           strncmp(command->command, group->command, (size_t)len) == 0 &&
+           *second_word(command->command) != '\0';
 }
 
 /* The second words of every group as branches of a case: "dead) choices=(list show)". */
-static void groups(struct buf *buf, void (*each)(struct buf *buf, const struct command *command)) {
-    const struct command *group, *command;
+static void groups(struct buf *buf, void (*each)(struct buf *buf, const struct operation *command)) {
+    const struct operation *group, *command;
     for (size_t i = 0; (group = command_at(i)) != NULL; i++) {
         bool any = false;
         for (size_t k = 0; completion_first(i) && (command = command_at(k)) != NULL; k++) {
             if (!in_group(command, group))
                 continue;
             if (!any)
-                buf_printf(buf, "        %.*s) choices=(", first_len(group->path), group->path);
+                buf_printf(buf, "        %.*s) choices=(", first_len(group->command), group->command);
             any = true;
             each(buf, command);
         }
@@ -38,7 +39,7 @@ static void groups(struct buf *buf, void (*each)(struct buf *buf, const struct c
 
 /* ---- bash ---- */
 
-static void bash_name(struct buf *buf, const struct command *command, const struct completion_flag *flag) {
+static void bash_name(struct buf *buf, const struct operation *command, const struct completion_flag *flag) {
     (void)command;
     buf_printf(buf, " %s", flag->name);
     if (flag->letter != 0)
@@ -56,7 +57,7 @@ static bool value_head(struct buf *buf, const struct completion_flag *flag) {
     return true;
 }
 
-static void bash_value(struct buf *buf, const struct command *command, const struct completion_flag *flag) {
+static void bash_value(struct buf *buf, const struct operation *command, const struct completion_flag *flag) {
     (void)command;
     if (!value_head(buf, flag))
         return;
@@ -69,7 +70,8 @@ static void bash_value(struct buf *buf, const struct command *command, const str
     buf_append_cstr(buf, "' -- \"$current\"); return ;;\n");
 }
 
-static void takes_value(struct buf *buf, const struct command *command, const struct completion_flag *flag) {
+static void takes_value(struct buf *buf, const struct operation *command,
+                        const struct completion_flag *flag) {
     (void)command;
     if (!flag->value)
         return;
@@ -78,20 +80,20 @@ static void takes_value(struct buf *buf, const struct command *command, const st
         buf_printf(buf, "|-%c", flag->letter);
 }
 
-static void bash_second(struct buf *buf, const struct command *command) {
-    buf_printf(buf, " %s", second_word(command->path));
+static void bash_second(struct buf *buf, const struct operation *command) {
+    buf_printf(buf, " %s", second_word(command->command));
 }
 
 /* A branch for every path and alias with the flags of its command. */
-static void command_flags(struct buf *buf, void (*each)(struct buf *, const struct command *,
+static void command_flags(struct buf *buf, void (*each)(struct buf *, const struct operation *,
                                                         const struct completion_flag *)) {
-    const struct command *command;
+    const struct operation *command;
     for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
         if (command->flags == 0 && command->options == 0)
             continue;
-        buf_printf(buf, "        '%s'", command->path);
-        if (*second_word(command->path) == '\0')
-            buf_printf(buf, "|'%s '*", command->path);
+        buf_printf(buf, "        '%s'", command->command);
+        if (*second_word(command->command) == '\0')
+            buf_printf(buf, "|'%s '*", command->command);
         if (command->alias != NULL)
             buf_printf(buf, "|'%s'", command->alias);
         buf_append_cstr(buf, ") flags+=(");
@@ -145,7 +147,7 @@ void completion_bash(struct buf *buf) {
                          "        choices=(");
     for (size_t i = 0; command_at(i) != NULL; i++)
         if (completion_first(i))
-            buf_printf(buf, " %.*s", first_len(command_at(i)->path), command_at(i)->path);
+            buf_printf(buf, " %.*s", first_len(command_at(i)->command), command_at(i)->command);
     buf_append_cstr(buf, ")\n"
                          "        [[ $first != help ]] || choices+=(" COMPLETION_TOPICS ")\n"
                          "    elif [[ $first == help && $second == completion ]]; then\n"
@@ -173,14 +175,14 @@ static void quoted(struct buf *buf, const char *text) {
     }
 }
 
-static void zsh_flag(struct buf *buf, const struct command *command, const struct completion_flag *flag) {
+static void zsh_flag(struct buf *buf, const struct operation *command, const struct completion_flag *flag) {
     (void)command;
     buf_printf(buf, "\n            '%s:", flag->name);
     quoted(buf, flag->help);
     buf_append_char(buf, '\'');
 }
 
-static void zsh_value(struct buf *buf, const struct command *command, const struct completion_flag *flag) {
+static void zsh_value(struct buf *buf, const struct operation *command, const struct completion_flag *flag) {
     (void)command;
     if (!value_head(buf, flag))
         return;
@@ -193,18 +195,18 @@ static void zsh_value(struct buf *buf, const struct command *command, const stru
     buf_append_cstr(buf, "; return ;;\n");
 }
 
-static void zsh_second(struct buf *buf, const struct command *command) {
-    buf_printf(buf, "\n            '%s:", second_word(command->path));
+static void zsh_second(struct buf *buf, const struct operation *command) {
+    buf_printf(buf, "\n            '%s:", second_word(command->command));
     quoted(buf, command->summary);
     buf_append_char(buf, '\'');
 }
 
 static void zsh_firsts(struct buf *buf) {
-    const struct command *command;
+    const struct operation *command;
     for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
         if (!completion_first(i))
             continue;
-        buf_printf(buf, "\n            '%.*s:", first_len(command->path), command->path);
+        buf_printf(buf, "\n            '%.*s:", first_len(command->command), command->command);
         quoted(buf, command->summary);
         buf_append_char(buf, '\'');
     }
@@ -271,10 +273,10 @@ static void fish_quoted(struct buf *buf, const char *text) {
     }
 }
 
-static void fish_flag(struct buf *buf, const struct command *command, const struct completion_flag *flag) {
+static void fish_flag(struct buf *buf, const struct operation *command, const struct completion_flag *flag) {
     buf_append_cstr(buf, "complete -c pawl");
     if (command != NULL) {
-        buf_printf(buf, " -n '__pawl_is \"%s\"", command->path);
+        buf_printf(buf, " -n '__pawl_is \"%s\"", command->command);
         if (command->alias != NULL)
             buf_printf(buf, " \"%s\"", command->alias);
         buf_append_char(buf, '\'');
@@ -294,7 +296,7 @@ static void fish_flag(struct buf *buf, const struct command *command, const stru
     buf_append_cstr(buf, "'\n");
 }
 
-static void fish_value(struct buf *buf, const struct command *command, const struct completion_flag *flag) {
+static void fish_value(struct buf *buf, const struct operation *command, const struct completion_flag *flag) {
     (void)command;
     if (!flag->value)
         return;
@@ -310,9 +312,9 @@ static void fish_word(struct buf *buf, const char *condition, pawl_str word, con
 }
 
 static void fish_words(struct buf *buf) {
-    const struct command *command;
+    const struct operation *command;
     for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
-        const char *path = command->path;
+        const char *path = command->command;
         size_t len = strcspn(path, " ");
         if (completion_first(i)) {
             fish_word(buf, "test (__pawl_words | count) -eq 0", (pawl_str){path, len}, command->summary);

@@ -30,8 +30,8 @@ static void wrap(struct buf *buf, const char *text, int indent) {
     }
 }
 
-void help_usage(struct buf *buf, const struct command *command) {
-    buf_printf(buf, "pawl %s", command->path);
+void help_usage(struct buf *buf, const struct operation *command) {
+    buf_printf(buf, "pawl %s", command->command);
     if (command->arguments != NULL)
         buf_printf(buf, " %s", command->arguments);
     if (command->flags != 0 || command->options != 0)
@@ -95,7 +95,7 @@ static void append_options(struct buf *buf, uint64_t options) {
     }
 }
 
-static void append_command(struct buf *buf, const struct command *command) {
+static void append_command(struct buf *buf, const struct operation *command) {
     buf_append_cstr(buf, "Usage: ");
     help_usage(buf, command);
     buf_printf(buf, "\n\n%s.\n", command->summary);
@@ -128,11 +128,11 @@ static void append_overview(struct buf *buf) {
     buf_append_cstr(buf, "pawl coordinates durable work on SQLite and PostgreSQL.\n\n"
                          "Usage: pawl COMMAND [WORD]... [OPTION]...\n\nCommands:\n");
     int width = 0;
-    const struct command *command;
+    const struct operation *command;
     for (size_t i = 0; (command = command_at(i)) != NULL; i++)
-        width = (int)strlen(command->path) > width ? (int)strlen(command->path) : width;
+        width = (int)strlen(command->command) > width ? (int)strlen(command->command) : width;
     for (size_t i = 0; (command = command_at(i)) != NULL; i++)
-        buf_printf(buf, "  %-*s  %s\n", width, command->path, command->summary);
+        buf_printf(buf, "  %-*s  %s\n", width, command->command, command->summary);
     buf_append_cstr(buf, "\n");
     wrap(buf,
          "The database is --database-url or DATABASE_URL, otherwise the SQLite file pawl.db in the current "
@@ -156,7 +156,7 @@ static pawl_status show(struct cli *cli, struct buf *buf, pawl_error *err) {
     return status;
 }
 
-pawl_status help_show(struct cli *cli, const struct command *command, pawl_error *err) {
+pawl_status help_show(struct cli *cli, const struct operation *command, pawl_error *err) {
     struct buf buf;
     buf_init(&buf, 0);
     if (command != NULL)
@@ -192,8 +192,8 @@ static void markdown_options(struct buf *buf, uint64_t options) {
     }
 }
 
-static void markdown_command(struct buf *buf, const struct command *command) {
-    buf_printf(buf, "### pawl %s\n\n`", command->path);
+static void markdown_command(struct buf *buf, const struct operation *command) {
+    buf_printf(buf, "### pawl %s\n\n`", command->command);
     help_usage(buf, command);
     buf_printf(buf, "`\n\n%s.", command->summary);
     if (command->alias != NULL)

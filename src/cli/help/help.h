@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 
 /* The help of one command, or the overview when command is NULL; always text. */
-PAWL_MUSTCHECK pawl_status help_show(struct cli *cli, const struct command *command, pawl_error *err);
+PAWL_MUSTCHECK pawl_status help_show(struct cli *cli, const struct operation *command, pawl_error *err);
 
 /* The table of exit codes. */
 PAWL_MUSTCHECK pawl_status help_exit_codes(struct cli *cli, pawl_error *err);
@@ -14,7 +14,7 @@ PAWL_MUSTCHECK pawl_status help_exit_codes(struct cli *cli, pawl_error *err);
 void help_markdown(struct buf *buf);
 
 /* Pieces of the help that the manual page uses as well. */
-void help_usage(struct buf *buf, const struct command *command);
+void help_usage(struct buf *buf, const struct operation *command);
 void help_flag_name(struct buf *buf, const struct flag_row *row);
 void help_option_name(struct buf *buf, const struct option_row *row);
 /* The option's text with its other sources and its default. */

@@ -142,7 +142,7 @@ static void flags(struct buf *buf, flag_bits bits) {
     }
 }
 
-static void command(struct buf *buf, const struct command *row) {
+static void command(struct buf *buf, const struct operation *row) {
     struct buf usage;
     buf_init(&usage, 0);
     help_usage(&usage, row);

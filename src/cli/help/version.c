@@ -43,11 +43,11 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     return status;
 }
 
-static const struct command commands[] = {
+static const struct operation commands[] = {
     {COMMAND("version", "Show the versions of the program, its libraries and the schema"),
      .details = "The schema's version is shown when the database can be reached; when it cannot, that is no "
                 "failure.",
-     .database = DATABASE_NONE, .run = run},
+     .database = DATABASE_NONE, .terminal = run},
 };
 
-const struct command_table version_commands = COMMAND_TABLE(commands);
+const struct operation_table version_commands = OPERATION_TABLE(commands);

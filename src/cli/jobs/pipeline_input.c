@@ -11,13 +11,6 @@
 
 enum { ENV_NAMES_MAX = 64 };
 
-pawl_status cli_job_id(const char *word, int64_t *id, pawl_error *err) {
-    if (str_to_i64(str_from(word), 1, INT64_MAX, id))
-        return PAWL_OK;
-    return error_set(err, PAWL_INVALID, "job", "\"%s\" is not the id of a job: a number from 1 is needed",
-                     word);
-}
-
 pawl_status pipeline_input_params(struct cli *cli, pawl_str *params, pawl_error *err) {
     const struct flag_value *flag = cli_flag(cli, FLAG_PARAMS);
     if (!flag->set)
@@ -46,18 +39,6 @@ static size_t env_names(struct cli *cli, const char **names) {
         rest = (pawl_str){rest.ptr + used, rest.len - used};
     }
     return count;
-}
-
-static pawl_status write_document(struct cli *cli, const struct tree *document, pawl_str *text,
-                                  pawl_error *err) {
-    struct buf buf;
-    buf_init(&buf, 0);
-    tree_write(&buf, document);
-    pawl_status status = buf_status(&buf, "pipeline", err);
-    if (status == PAWL_OK)
-        status = str_dup(cli->arena, buf_str(&buf), text, err);
-    buf_free(&buf);
-    return status;
 }
 
 pawl_status pipeline_input_read(struct cli *cli, const char *path, bool params_needed,
@@ -93,6 +74,6 @@ pawl_status pipeline_input_read(struct cli *cli, const char *path, bool params_n
     }
     tools_free(tools);
     if (status == PAWL_OK)
-        status = write_document(cli, in->pipeline->document, &in->document, err);
+        status = tree_text(cli->arena, in->pipeline->document, 0, &in->document, err);
     return status;
 }

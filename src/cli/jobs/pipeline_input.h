@@ -21,7 +21,4 @@ PAWL_MUSTCHECK pawl_status pipeline_input_read(struct cli *cli, const char *path
 /* --params as JSON in the arena; absent without it. "@FILE" reads a file. */
 PAWL_MUSTCHECK pawl_status pipeline_input_params(struct cli *cli, pawl_str *params, pawl_error *err);
 
-/* "12" as a job's id. */
-PAWL_MUSTCHECK pawl_status cli_job_id(const char *word, int64_t *id, pawl_error *err);
-
 #endif

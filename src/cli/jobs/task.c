@@ -1,11 +1,9 @@
-/* pawl task: create, show, run, pause and delete tasks and their schedules. */
+/* pawl task: create a task from files; pause, resume and delete it with its schedules. */
 #include "base/error.h"
 #include "base/str.h"
 #include "cli/commands.h"
 #include "cli/front.h"
 #include "cli/jobs/pipeline_input.h"
-#include "cli/jobs/schedule_input.h"
-#include "operations/operations.h"
 #include "operations/tasks.h"
 
 static pawl_status create(struct cli *cli, pawl_error *err) {
@@ -15,16 +13,11 @@ static pawl_status create(struct cli *cli, pawl_error *err) {
     bool scheduled = false;
     if (!file->set)
         return error_set(err, PAWL_INVALID, "task", "a task needs --pipeline FILE");
-    struct task task = {.name = str_from(cli->arguments.words[0]),
-                        .agent = cli_flag(cli, FLAG_AGENT)->text,
-                        .queue = cli_flag(cli, FLAG_QUEUE)->text,
-                        .key = cli_flag(cli, FLAG_KEY)->text,
-                        .priority = (int)cli_flag(cli, FLAG_PRIORITY)->number,
-                        .timeout_ms = cli_flag(cli, FLAG_TIMEOUT)->number};
     struct request request = front_request(cli);
+    struct task task = task_from(&request);
     if (cli->arguments.options.values[OPTION_MAX_ATTEMPTS].source != OPTION_FROM_DEFAULT)
         task.max_attempts = (int)options_number(&cli->arguments.options, OPTION_MAX_ATTEMPTS);
-    pawl_status status = schedule_input_read(cli, &schedule, &scheduled, err);
+    pawl_status status = schedule_given(&request, &schedule, &scheduled, err);
     if (status == PAWL_OK)
         status = pipeline_input_read(cli, file->text.ptr, scheduled, &in, err);
     if (status == PAWL_OK)
@@ -38,7 +31,7 @@ static pawl_status create(struct cli *cli, pawl_error *err) {
     if (status == PAWL_OK && scheduled)
         status = schedule_store(&request, &schedule, err);
     /* As the store has it, with its version. */
-    return status == PAWL_OK ? op_task_show(&request, err) : status;
+    return status == PAWL_OK ? task_show(&request, err) : status;
 }
 
 /* The task that is named, and its schedules. */
@@ -75,14 +68,6 @@ static pawl_status set_paused(struct cli *cli, bool paused, pawl_error *err) {
 static pawl_status pause_task(struct cli *cli, pawl_error *err) { return set_paused(cli, true, err); }
 static pawl_status resume(struct cli *cli, pawl_error *err) { return set_paused(cli, false, err); }
 
-static pawl_status run_now(struct cli *cli, pawl_error *err) {
-    struct request request = front_request(cli);
-    pawl_str params = {NULL, 0};
-    pawl_status status = pipeline_input_params(cli, &params, err);
-    return status == PAWL_OK ? task_enqueue(&request, str_from(cli->arguments.words[0]), params, err)
-                             : status;
-}
-
 static pawl_status delete_task(struct cli *cli, pawl_error *err) {
     static const struct column columns[] = {{COLUMN(TEXT, "name")}, {COLUMN(TEXT, "state")}};
     struct task task;
@@ -100,7 +85,7 @@ static pawl_status delete_task(struct cli *cli, pawl_error *err) {
 
 #define NAME_ONLY .arguments = "NAME"
 
-static const struct command commands[] = {
+static const struct operation create_rows[] = {
     {COMMAND("task create", "Create a task, or a new version of one: a pipeline, and when it runs"),
      NAME_ONLY,
      .flags = FLAG(PIPELINE) | FLAG(PARAMS) | FLAG(AGENT) | FLAG(QUEUE) | FLAG(KEY) | FLAG(PRIORITY) |
@@ -112,17 +97,17 @@ static const struct command commands[] = {
          "tools whose scopes the agent has: that is checked here, when a job is enqueued, and when it runs.",
      .example = "pawl task create nightly --pipeline report.yaml --cron '0 3 * * *' --zone Europe/Berlin "
                 "--tools tools.json",
-     .run = create},
-    {COMMAND("task list", "List tasks"), .alias = "task", .empty = "no tasks", .operation = op_task_list},
-    {COMMAND("task show", "Show a task with its pipeline"), NAME_ONLY, .operation = op_task_show},
-    {COMMAND("task run", "Enqueue a job of a task now"), NAME_ONLY, .flags = FLAG(PARAMS), .writes = true,
-     .run = run_now},
-    {COMMAND("task pause", "Pause the schedules of a task"), NAME_ONLY, .writes = true,
-     .details = "Existing jobs continue.", .run = pause_task},
-    {COMMAND("task resume", "Resume the schedules of a task"), NAME_ONLY, .writes = true,
-     .details = "Runs that fell into the pause are not made up for.", .run = resume},
-    {COMMAND("task delete", "Delete a task with its schedules"), NAME_ONLY, .writes = true,
-     .details = "What its jobs did stays in the audit.", .run = delete_task},
+     .terminal = create},
 };
 
-const struct command_table task_commands = COMMAND_TABLE(commands);
+static const struct operation schedule_rows[] = {
+    {COMMAND("task pause", "Pause the schedules of a task"), NAME_ONLY, .writes = true,
+     .details = "Existing jobs continue.", .terminal = pause_task},
+    {COMMAND("task resume", "Resume the schedules of a task"), NAME_ONLY, .writes = true,
+     .details = "Runs that fell into the pause are not made up for.", .terminal = resume},
+    {COMMAND("task delete", "Delete a task with its schedules"), NAME_ONLY, .writes = true,
+     .details = "What its jobs did stays in the audit.", .terminal = delete_task},
+};
+
+const struct operation_table task_create_commands = OPERATION_TABLE(create_rows);
+const struct operation_table task_schedule_commands = OPERATION_TABLE(schedule_rows);

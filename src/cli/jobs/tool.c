@@ -1,4 +1,4 @@
-/* pawl tool: which tools there are, calling one, and whether their servers are there. */
+/* pawl tool: calling one, and whether their servers are there. */
 #include <stdio.h>
 
 #include "base/error.h"
@@ -16,59 +16,6 @@ static struct tool_wait wait_of(const struct cli *cli, int64_t fallback_ms) {
 
 static struct tool_wait list_wait(const struct cli *cli) {
     return wait_of(cli, options_number(&cli->arguments.options, OPTION_TOOLS_TIMEOUT));
-}
-
-static const struct column list_columns[] = {
-    {COLUMN(TEXT, "name")},
-    {COLUMN(TEXT, "kind")},
-    {COLUMN(TEXT, "description"), .cut = true, .drop = 2},
-    {COLUMN(TEXT, "scopes"), .show = SHOW_WIDE},
-    {COLUMN(BOOL, "pinned"), .show = SHOW_WIDE},
-    {COLUMN(TEXT, "hash"), .show = SHOW_WIDE},
-    {COLUMN(TEXT, "error"), .cut = true, .drop = 1},
-};
-
-static pawl_status scopes_text(struct arena *arena, const struct tool_info *info, pawl_str *text,
-                               pawl_error *err) {
-    struct buf buf;
-    buf_init(&buf, 0);
-    for (size_t i = 0; i < info->scope_count; i++)
-        buf_printf(&buf, "%s%.*s", i > 0 ? " " : "", STR_ARG(info->scopes[i]));
-    pawl_status status = buf_status(&buf, "tool list", err);
-    if (status == PAWL_OK && buf.len > 0)
-        status = str_dup(arena, buf_str(&buf), text, err);
-    buf_free(&buf);
-    return status;
-}
-
-static pawl_status list(struct cli *cli, pawl_error *err) {
-    struct tools *tools = NULL;
-    struct tools_row *rows = NULL;
-    size_t count = 0;
-    struct tool_wait wait = list_wait(cli);
-    pawl_status status = tool_registry_open(cli, &tools, err);
-    if (status == PAWL_OK)
-        status = tools_list(tools, &wait, cli->arena, &rows, &count, err);
-    if (status == PAWL_OK)
-        output_list_begin(&cli->output, list_columns, sizeof list_columns / sizeof *list_columns);
-    for (size_t i = 0; status == PAWL_OK && i < count; i++) {
-        const struct tool_info *info = &rows[i].info;
-        pawl_str scopes = {NULL, 0};
-        status = scopes_text(cli->arena, info, &scopes, err);
-        struct cell cells[] = {cell_text(info->name),
-                               cell_cstr(tool_kind_name(info->kind)),
-                               cell_text(info->description),
-                               cell_text(scopes),
-                               cell_bool(info->pinned),
-                               info->hash[0] != '\0' ? cell_cstr(info->hash) : cell_none(),
-                               rows[i].error != NULL ? cell_cstr(rows[i].error) : cell_none()};
-        if (status == PAWL_OK)
-            output_list_row(&cli->output, cells);
-    }
-    if (status == PAWL_OK)
-        status = output_list_end(&cli->output, "no tools; name a file of them with --tools", err);
-    tools_free(tools);
-    return status;
 }
 
 /* The second word, or the content of the file after @; an object either way. */
@@ -163,22 +110,17 @@ static pawl_status ping(struct cli *cli, pawl_error *err) {
     return status;
 }
 
-static const struct command commands[] = {
-    {COMMAND("tool list", "List the tools for pipelines"), .alias = "tool", .flags = FLAG(TIMEOUT),
-     .options = OPTION(TOOLS) | OPTION(TOOLS_TIMEOUT),
-     .details = "MCP servers are started or called and asked for their tools. The hash of a tool can be "
-                "pinned in the tools file; a tool that has changed is then refused.",
-     .example = "pawl tool list --tools tools.json", .database = DATABASE_NONE, .run = list},
+static const struct operation commands[] = {
     {COMMAND("tool call", "Call a tool and print its result"), .arguments = "NAME [ARGUMENTS|@FILE]",
      .flags = FLAG(TIMEOUT), .options = OPTION(TOOLS) | OPTION(TOOLS_TIMEOUT),
      .details = "The arguments are a JSON object, checked against the tool's schema before it is called. The "
                 "time limit is 30 seconds unless --timeout says otherwise.",
      .example = "pawl tool call files.read_text_file '{\"path\":\"/data/a.txt\"}' --tools tools.json",
-     .database = DATABASE_NONE, .run = call},
+     .database = DATABASE_NONE, .terminal = call},
     {COMMAND("tool ping", "Check that the MCP servers answer"), .arguments = "[SERVER]",
      .flags = FLAG(TIMEOUT), .options = OPTION(TOOLS) | OPTION(TOOLS_TIMEOUT),
      .details = "Shows which version of the protocol each server speaks and how long an answer takes.",
-     .example = "pawl tool ping files --tools tools.json", .database = DATABASE_NONE, .run = ping},
+     .example = "pawl tool ping files --tools tools.json", .database = DATABASE_NONE, .terminal = ping},
 };
 
-const struct command_table tool_commands = COMMAND_TABLE(commands);
+const struct operation_table tool_commands = OPERATION_TABLE(commands);

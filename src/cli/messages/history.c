@@ -1,4 +1,4 @@
-/* pawl history: list and archive completed messages. */
+/* pawl history archive: completed messages, moved to a file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -11,12 +11,9 @@
 
 #include "base/error.h"
 #include "cli/commands.h"
-#include "cli/messages/list.h"
+#include "cli/front.h"
+#include "operations/messages.h"
 #include "view/message.h"
-
-static pawl_status list(struct cli *cli, pawl_error *err) {
-    return messages_list(cli, STATE_DONE, "no history: nothing was done, or none of it is kept", err);
-}
 
 /* Rows are removed only after their lines are on disk, so at most this many are written twice after a crash.
  */
@@ -127,7 +124,8 @@ static pawl_status archive_row(void *self, const struct message_row *row, pawl_e
     return PAWL_OK;
 }
 
-static pawl_status check_archive(struct cli *cli, pawl_error *err) {
+static pawl_status check_archive(struct request *request, pawl_error *err) {
+    struct cli *cli = request->self;
     if (!cli_flag(cli, FLAG_BEFORE)->set || !cli_flag(cli, FLAG_TO)->set)
         return error_set(err, PAWL_INVALID, "history", "it needs --before DURATION and --to FILE");
     return PAWL_OK;
@@ -138,13 +136,14 @@ static pawl_status run_archive(struct cli *cli, pawl_error *err) {
                                             {COLUMN(TIME, "before")},
                                             {COLUMN(INT, "archived")},
                                             {COLUMN(INT, "removed")}};
+    struct request request = front_request(cli);
     struct archive *archive = arena_alloc(cli->arena, sizeof *archive);
     if (archive == NULL)
         return error_set(err, PAWL_NO_MEMORY, "history", "no memory for the archive");
     archive->cli = cli;
     archive->path = cli_flag(cli, FLAG_TO)->text.ptr;
     buf_init(&archive->lines, 0);
-    struct message_filter filter = message_filter_of(cli);
+    struct message_filter filter = message_filter_from(&request);
     filter.state = STATE_DONE;
     filter.before_ms = cli->output.now_ms - cli_flag(cli, FLAG_BEFORE)->number;
     pawl_status status = archive_open(archive, err);
@@ -162,17 +161,14 @@ static pawl_status run_archive(struct cli *cli, pawl_error *err) {
     return output_record(&cli->output, columns, sizeof columns / sizeof *columns, cells, err);
 }
 
-static const struct command commands[] = {
-    {COMMAND("history list", "List completed messages, for as long as they are kept"), .alias = "history",
-     .flags = FLAG(KIND) | FLAG(STREAM) | FLAG(TYPE) | FLAG(TOPIC) | FLAG(LIMIT) | FLAG(AFTER),
-     .details = "How long they are kept is the setting history (pawl settings).", .run = list},
+static const struct operation commands[] = {
     {COMMAND("history archive", "Move old completed messages to a file of JSON lines"),
      .flags = FLAG(BEFORE) | FLAG(TO) | FLAG(KIND) | FLAG(STREAM) | FLAG(TYPE) | FLAG(TOPIC),
      .check = check_archive, .writes = true,
      .details = "The lines are appended and synced to disk first, then their rows are removed, in steps of "
                 "500. After a crash in between, some lines may be there twice; none is lost. Each line is "
                 "what pawl messages show prints.",
-     .example = "pawl history archive --before 30d --to done-2026.ndjson", .run = run_archive},
+     .example = "pawl history archive --before 30d --to done-2026.ndjson", .terminal = run_archive},
 };
 
-const struct command_table history_commands = COMMAND_TABLE(commands);
+const struct operation_table history_commands = OPERATION_TABLE(commands);

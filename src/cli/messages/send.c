@@ -244,7 +244,8 @@ static pawl_status send_lines(struct sender *sender, const pawl_outgoing *defaul
 }
 
 /* Combinations that cannot mean anything. */
-static pawl_status check_usage(struct cli *cli, pawl_error *err) {
+static pawl_status check_usage(struct request *request, pawl_error *err) {
+    struct cli *cli = request->self;
     bool ndjson = cli_flag(cli, FLAG_NDJSON)->set;
     int words = cli->arguments.word_count;
     const struct flag_value *count = cli_flag(cli, FLAG_COUNT);
@@ -344,7 +345,7 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     return status;
 }
 
-static const struct command commands[] = {
+static const struct operation commands[] = {
     {COMMAND("send", "Put a message into the outbox or the inbox"), .arguments = "TYPE [PAYLOAD|-|@FILE]",
      .arguments_optional = true,
      .flags = FLAG(STREAM) | FLAG(TOPIC) | FLAG(ID) | FLAG(HEADER) | FLAG(KIND) | FLAG(CONSUMER) |
@@ -367,7 +368,7 @@ static const struct command commands[] = {
                 "pawl send mail.received - --kind inbox --consumer mailer --id "
                 "01890a5d-ac96-774b-bcce-b302099a8057 < mail.json\n"
                 "pawl send --ndjson events.ndjson",
-     .run = run},
+     .terminal = run},
 };
 
-const struct command_table send_commands = COMMAND_TABLE(commands);
+const struct operation_table send_commands = OPERATION_TABLE(commands);

@@ -5,11 +5,12 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "cli/commands.h"
+#include "cli/front.h"
 #include "cli/input.h"
 #include "cli/jobs/pipeline_input.h"
 #include "cli/jobs/tool_registry.h"
 #include "cli/runs/run_watch.h"
-#include "view/run.h"
+#include "operations/runs.h"
 #include "work/run/check.h"
 #include "work/run/start.h"
 
@@ -80,8 +81,7 @@ static pawl_status show_plan(struct cli *cli, const struct run_begin *in, pawl_e
 }
 
 static pawl_status start(struct cli *cli, pawl_error *err) {
-    static const struct column columns[] = {
-        {COLUMN(INT, "run")}, {COLUMN(TEXT, "key")}, {COLUMN(TEXT, "answer")}, {COLUMN(INT, "plan_job")}};
+    struct request request = front_request(cli);
     struct run_doc doc = {0};
     struct run_begin in = {0};
     struct run_begun begun = {0};
@@ -97,15 +97,10 @@ static pawl_status start(struct cli *cli, pawl_error *err) {
         return word != NULL ? run_watch(cli, word, err)
                             : error_set(err, PAWL_NO_MEMORY, "run", "out of memory");
     }
-    struct cell cells[] = {begun.run > 0 ? cell_int(begun.run) : cell_none(), cell_text(begun.key),
-                           cell_cstr(begun.again          ? "duplicate"
-                                     : begun.plan_job > 0 ? "planning"
-                                                          : "started"),
-                           begun.plan_job > 0 ? cell_int(begun.plan_job) : cell_none()};
-    return output_record(&cli->output, columns, sizeof columns / sizeof *columns, cells, err);
+    return run_answer_begun(&request, &begun, err);
 }
 
-static const struct command commands[] = {
+static const struct operation commands[] = {
     {COMMAND("run start", "Start a run from a document"), .arguments = "FILE",
      .flags = FLAG(PARAMS) | FLAG(RUN_KEY) | FLAG(TRACEPARENT) | FLAG(DRY_RUN) | FLAG(WATCH) | FLAG(TIMEOUT),
      .options = OPTION(TOOLS) | OPTION(TOOLS_TIMEOUT), .database = DATABASE_MAKE, .writes = true,
@@ -115,7 +110,7 @@ static const struct command commands[] = {
                 "partitions, a job asks it first, and the run is found by its key when that is done.",
      .example = "pawl run start catalogue.yaml --tools tools.json --watch\n"
                 "pawl run start catalogue.yaml --run-key catalogue-2026-01-02",
-     .run = start},
+     .terminal = start},
 };
 
-const struct command_table run_start_commands = COMMAND_TABLE(commands);
+const struct operation_table run_start_commands = OPERATION_TABLE(commands);

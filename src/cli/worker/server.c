@@ -62,7 +62,7 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     return status;
 }
 
-static const struct command commands[] = {
+static const struct operation commands[] = {
     {COMMAND("server", "Serve the HTTP interface, the dashboard and the metrics"),
      .options = OPTION(LISTEN) | OPTION(TOKEN_FILE) | OPTION(TLS_CERT) | OPTION(TLS_KEY) |
                 OPTION(PUBLIC_URL) | OPTION(REDACT) | OPTION(LEASE_API) | OPTION(TOOLS) |
@@ -77,7 +77,7 @@ static const struct command commands[] = {
                 "enough (docs/api.md). SIGTERM, SIGINT and SIGHUP stop it.",
      .example = "pawl server\n"
                 "pawl server --listen 127.0.0.1:0 --redact password,card_number",
-     .run = run},
+     .terminal = run},
 };
 
-const struct command_table server_commands = COMMAND_TABLE(commands);
+const struct operation_table server_commands = OPERATION_TABLE(commands);

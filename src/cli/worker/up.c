@@ -148,7 +148,7 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     return status;
 }
 
-static const struct command commands[] = {
+static const struct operation commands[] = {
     {COMMAND("up", "Run a worker and the server in the foreground and show their activity"),
      .flags = WORKER_FLAGS, .options = WORKER_OPTIONS | UP_SERVER_OPTIONS, .database = DATABASE_MAKE,
      .writes = true,
@@ -159,7 +159,7 @@ static const struct command commands[] = {
          "operator's token. It ends with the worker; --serve=false and --until-idle leave it out.",
      .example = "pawl up --on 'order.*=exec:./handle.sh'\n"
                 "DATABASE_URL=postgres://db/app pawl up --handlers handlers.ini",
-     .run = run},
+     .terminal = run},
 };
 
-const struct command_table up_commands = COMMAND_TABLE(commands);
+const struct operation_table up_commands = OPERATION_TABLE(commands);

@@ -62,7 +62,7 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     return status;
 }
 
-static const struct command commands[] = {
+static const struct operation commands[] = {
     {COMMAND("worker", "Claim messages and jobs and pass them to handlers until stopped"),
      .flags = WORKER_FLAGS | FLAG(WAIT), .options = WORKER_OPTIONS, .database = DATABASE_NONE, .writes = true,
      .details = "A handler is a program: it gets the message as one JSON object on standard input, and id, "
@@ -97,7 +97,7 @@ static const struct command commands[] = {
          "pawl worker --on 'ledger@order.*=exec:./book.sh' --on 'mail@order.*=https://mail.example/hook'\n"
          "pawl worker --on 'mail@event:OrderPaid=exec:./mail.sh'\n"
          "pawl worker --handlers handlers.ini --concurrency 16",
-     .run = run},
+     .terminal = run},
 };
 
-const struct command_table worker_commands = COMMAND_TABLE(commands);
+const struct operation_table worker_commands = OPERATION_TABLE(commands);

@@ -1,6 +1,5 @@
 /* Routes for health checks: is the server running, does the database answer. */
 #include "base/time/clock.h"
-#include "server/api/fields.h"
 #include "server/http/call.h"
 
 static pawl_status healthz(struct call *call, pawl_error *err) {
@@ -17,11 +16,11 @@ static pawl_status readyz(struct call *call, pawl_error *err) {
     return status;
 }
 
-static const struct route routes[] = {
-    {ROUTE(METHOD_GET, "/healthz", "healthz"), .pool = POOL_LOOP, .tag = "health",
-     .summary = "Whether the server runs", .shape = ANSWER_TEXT, .run = healthz},
-    {ROUTE(METHOD_GET, "/readyz", "readyz"), .tag = "health", .summary = "Whether the database answers",
-     .shape = ANSWER_TEXT, .run = readyz},
+static const struct operation routes[] = {
+    {ROUTE(METHOD_GET, "/healthz", "healthz", "health"), .pool = POOL_LOOP,
+     .summary = "Whether the server runs", .shape = ANSWER_TEXT, .serve = healthz},
+    {ROUTE(METHOD_GET, "/readyz", "readyz", "health"), .summary = "Whether the database answers",
+     .shape = ANSWER_TEXT, .serve = readyz},
 };
 
-const struct route_table health_routes = ROUTE_TABLE(routes);
+const struct operation_table health_routes = OPERATION_TABLE(routes);

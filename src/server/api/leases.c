@@ -4,7 +4,7 @@
 #include "base/time/clock.h"
 #include "base/uuid.h"
 #include "domain/workstatus.h"
-#include "server/api/fields.h"
+#include "operations/front/fields.h"
 #include "server/http/call.h"
 #include "server/lease_watch.h"
 #include "server/server.h"
@@ -14,18 +14,24 @@
 enum { LEASE_JOBS = 3 }; /* of LEASE_KINDS, counted from 1; before it come the kinds of messages */
 #define LEASE_KINDS "outbox|inbox|jobs"
 
-static pawl_uuid instance_of(const struct call *call) { return call_value(call, "id")->uuid; }
+/* JSON as text; what is not there stays as it is. */
+static pawl_status member_text(struct request *request, const struct tree *tree, pawl_str *text,
+                               pawl_error *err) {
+    return tree != NULL ? tree_text(request->arena, tree, 0, text, err) : PAWL_OK;
+}
+
+static pawl_uuid instance_of(const struct request *request) { return request_value(request, "id").uuid; }
 
 static const struct column joined_columns[] = {
     {COLUMN(UUID, "id")}, {COLUMN(TIME, "now")}, {COLUMN(TIME, "lease_until")}, {COLUMN(INT, "lanes")}};
 
-static pawl_status join(struct call *call, pawl_error *err) {
-    struct instance_new in = {.service = call_text(call, "service"),
-                              .host = call_text(call, "host"),
-                              .slots = (int)call_int(call, "slots", 0),
-                              .lease_ms = call_int(call, "lease_ms", 0)};
+static pawl_status join(struct request *request, pawl_error *err) {
+    struct instance_new in = {.service = request_text(request, "service"),
+                              .host = request_text(request, "host"),
+                              .slots = (int)request_number(request, "slots", 0),
+                              .lease_ms = request_number(request, "lease_ms", 0)};
     struct instance_grant out;
-    const struct tree *kinds = call_value(call, "kinds")->tree;
+    const struct tree *kinds = request_value(request, "kinds").tree;
     for (size_t i = 0; i < kinds->count; i++) {
         int kind = str_choice(LEASE_KINDS, kinds->items[i]->text) + 1;
         if (kind == 0)
@@ -38,28 +44,28 @@ static pawl_status join(struct call *call, pawl_error *err) {
         in.host = STR("http");
     pawl_status status = uuid_next(&in.id, err);
     if (status == PAWL_OK)
-        status = call_json(call, "metadata", &in.metadata, err);
+        status = request_json(request, "metadata", &in.metadata, err);
     if (status == PAWL_OK)
-        status = call->store->ops->core.instance_register(call->store, &in, &out, err);
+        status = request->store->ops->core.instance_register(request->store, &in, &out, err);
     if (status == PAWL_OK)
-        call_record(call, (struct cell[]){cell_uuid(in.id), cell_time(out.now_ms),
-                                          cell_time(out.lease_until_ms), cell_int(out.lanes_owned)});
+        status = REQUEST_RECORD(request, joined_columns, err, cell_uuid(in.id), cell_time(out.now_ms),
+                                cell_time(out.lease_until_ms), cell_int(out.lanes_owned));
     return status;
 }
 
-static pawl_status beat(struct call *call, pawl_error *err) {
+static pawl_status beat(struct request *request, pawl_error *err) {
     struct beat_result out;
-    pawl_uuid id = instance_of(call);
-    pawl_status status = call->store->ops->core.heartbeat(call->store, id, -1, &out, err);
+    pawl_uuid id = instance_of(request);
+    pawl_status status = request->store->ops->core.heartbeat(request->store, id, -1, &out, err);
     if (status == PAWL_OK)
-        call_record(call,
-                    (struct cell[]){cell_uuid(id), cell_time(out.now_ms), cell_time(out.lease_until_ms),
-                                    cell_int(out.lanes_owned[KIND_OUTBOX] + out.lanes_owned[KIND_INBOX])});
+        status = REQUEST_RECORD(request, joined_columns, err, cell_uuid(id), cell_time(out.now_ms),
+                                cell_time(out.lease_until_ms),
+                                cell_int(out.lanes_owned[KIND_OUTBOX] + out.lanes_owned[KIND_INBOX]));
     return status;
 }
 
-static pawl_status leave(struct call *call, pawl_error *err) {
-    return call->store->ops->core.instance_deregister(call->store, instance_of(call), err);
+static pawl_status leave(struct request *request, pawl_error *err) {
+    return request->store->ops->core.instance_deregister(request->store, instance_of(request), err);
 }
 
 /* ---- Claims */
@@ -72,7 +78,8 @@ static const struct column item_columns[] = {
     {COLUMN(JSON, "headers")},     {COLUMN(JSON, "progress")},    {COLUMN(JSON, "payload")}};
 
 /* Workers need the complete payload: nothing is hidden from them. */
-static void item_row(struct call *call, const struct cell *cells) {
+static void item_row(struct request *request, const struct cell *cells) {
+    struct call *call = call_of(request);
     struct buf text;
     buf_init(&text, 0);
     output_cells_json(&text, item_columns, sizeof item_columns / sizeof *item_columns, cells);
@@ -84,103 +91,106 @@ static void item_row(struct call *call, const struct cell *cells) {
 }
 
 /* A retry waited for its time, not for a worker. */
-static void watch_job(struct call *call, const struct job *job, int64_t lease_ms) {
+static void watch_job(struct request *request, const struct job *job, int64_t lease_ms) {
     int64_t since_ms = job->due_ms > job->put_ms ? job->due_ms : job->put_ms;
     const struct lease_claimed item = {.ref = {job->token, lease_job_id(job->id)},
                                        .kind = str_equal_cstr(job->type, RUN_PAGE_TYPE) ? ROLLUP_PAGE
                                                                                         : ROLLUP_JOB,
                                        .now_ms = job->lease_until_ms - lease_ms,
                                        .since_ms = job->attempts <= 1 ? since_ms : 0};
-    lease_watch_claimed(call->server->leases, &item);
+    lease_watch_claimed(call_of(request)->server->leases, &item);
 }
 
-static void watch_message(struct call *call, const struct item *message, int64_t lease_ms) {
+static void watch_message(struct request *request, const struct item *message, int64_t lease_ms) {
     const struct lease_claimed item = {.ref = {message->token, message->id},
                                        .kind = (enum rollup_kind)message->kind,
                                        .now_ms = message->lease_until_ms - lease_ms,
                                        .since_ms = message->attempt <= 1 ? message->put_ms : 0};
-    lease_watch_claimed(call->server->leases, &item);
+    lease_watch_claimed(call_of(request)->server->leases, &item);
 }
 
 /* Jobs of a queue are anybody's; messages are the instance's whose lanes they are in. */
-static const char *wait_name(struct call *call) {
+static const char *wait_name(struct request *request) {
     char id[UUID_TEXT_BYTES];
-    if (call_choice(call, "kind") == LEASE_JOBS)
-        return arena_printf(call->arena, "jobs %.*s", STR_ARG(call_text(call, "queue")));
-    return arena_printf(call->arena, "%d %s", call_choice(call, "kind"), uuid_format(instance_of(call), id));
+    if (request_choice(request, "kind") == LEASE_JOBS)
+        return arena_printf(request->arena, "jobs %.*s", STR_ARG(request_text(request, "queue")));
+    return arena_printf(request->arena, "%d %s", request_choice(request, "kind"),
+                        uuid_format(instance_of(request), id));
 }
 
 /* Nothing was found. The name is made once: the loop compares it while another try runs. */
-static pawl_status claim_empty(struct call *call, pawl_error *err) {
-    call->wait_ms = call_int(call, "wait_ms", 0);
+static pawl_status claim_empty(struct request *request, pawl_error *err) {
+    struct call *call = call_of(request);
+    call->wait_ms = request_number(request, "wait_ms", 0);
     if (call->wait_ms > 0 && str_absent(call->wait_for))
-        call->wait_for = str_from(wait_name(call));
+        call->wait_for = str_from(wait_name(request));
     if (str_absent(call->wait_for))
         call->wait_ms = 0;
-    call_list(call);
-    return call_list_end(call, NULL, err);
+    request_list(request, item_columns, COLUMN_COUNT(item_columns));
+    return request_list_end(request, NULL, err);
 }
 
-static pawl_status claim_jobs(struct call *call, pawl_error *err) {
-    struct jobs_claim in = {.instance = instance_of(call),
-                            .queue = call_text(call, "queue"),
-                            .max = (int)call_int(call, "max", 1),
-                            .lease_ms = call_int(call, "lease_ms", PAWL_JOB_LEASE_MS_DEFAULT)};
+static pawl_status claim_jobs(struct request *request, pawl_error *err) {
+    struct jobs_claim in = {.instance = instance_of(request),
+                            .queue = request_text(request, "queue"),
+                            .max = (int)request_number(request, "max", 1),
+                            .lease_ms = request_number(request, "lease_ms", PAWL_JOB_LEASE_MS_DEFAULT)};
     struct job_list out = {.count = 0};
     int64_t began_us = clock_boot_us();
-    pawl_status status = call_request(call, call->tries, &in.request, err);
+    pawl_status status = call_request(request->self, call_of(request)->tries, &in.request, err);
     if (status == PAWL_OK)
-        status = call->store->ops->jobs->claim(call->store, &in, call->arena, &out, err);
-    lease_watch_asked(call->server->leases, ROLLUP_JOB, began_us, status == PAWL_OK, out.count);
+        status = request->store->ops->jobs->claim(request->store, &in, request->arena, &out, err);
+    lease_watch_asked(call_of(request)->server->leases, ROLLUP_JOB, began_us, status == PAWL_OK, out.count);
     if (status != PAWL_OK)
         return status;
     if (out.count == 0)
-        return claim_empty(call, err);
-    call_list(call);
+        return claim_empty(request, err);
+    request_list(request, item_columns, COLUMN_COUNT(item_columns));
     for (size_t i = 0; i < out.count; i++) {
         const struct job *job = &out.jobs[i];
-        watch_job(call, job, in.lease_ms);
-        item_row(call, (struct cell[]){cell_int(job->token),
-                                       cell_cstr(arena_printf(call->arena, "%lld", (long long)job->id)),
-                                       cell_cstr("jobs"), cell_text(job->type), cell_none(), cell_none(),
-                                       cell_text(job->queue), cell_text(job->task), cell_int(job->attempts),
-                                       cell_bool(job_renew_first(job)), cell_time(job->lease_until_ms),
-                                       cell_text(job->traceparent), cell_none(), cell_text(job->progress),
-                                       cell_text(job->payload)});
+        watch_job(request, job, in.lease_ms);
+        item_row(request, (struct cell[]){cell_int(job->token),
+                                          cell_cstr(arena_printf(request->arena, "%lld", (long long)job->id)),
+                                          cell_cstr("jobs"), cell_text(job->type), cell_none(), cell_none(),
+                                          cell_text(job->queue), cell_text(job->task),
+                                          cell_int(job->attempts), cell_bool(job_renew_first(job)),
+                                          cell_time(job->lease_until_ms), cell_text(job->traceparent),
+                                          cell_none(), cell_text(job->progress), cell_text(job->payload)});
     }
-    return call_list_end(call, NULL, err);
+    return request_list_end(request, NULL, err);
 }
 
-static pawl_status claim(struct call *call, pawl_error *err) {
-    if (call_choice(call, "kind") == LEASE_JOBS)
-        return claim_jobs(call, err);
-    struct messages_claim in = {.instance = instance_of(call),
-                                .kind = (enum store_kind)call_choice(call, "kind"),
-                                .max = (int)call_int(call, "max", 1),
-                                .lease_ms = call_int(call, "lease_ms", PAWL_LEASE_MS_DEFAULT)};
+static pawl_status claim(struct request *request, pawl_error *err) {
+    if (request_choice(request, "kind") == LEASE_JOBS)
+        return claim_jobs(request, err);
+    struct messages_claim in = {.instance = instance_of(request),
+                                .kind = (enum store_kind)request_choice(request, "kind"),
+                                .max = (int)request_number(request, "max", 1),
+                                .lease_ms = request_number(request, "lease_ms", PAWL_LEASE_MS_DEFAULT)};
     struct item_list out = {.count = 0};
     int64_t began_us = clock_boot_us();
-    pawl_status status = call_request(call, call->tries, &in.request, err);
+    pawl_status status = call_request(request->self, call_of(request)->tries, &in.request, err);
     if (status == PAWL_OK)
-        status = call->store->ops->core.messages_claim(call->store, &in, call->arena, &out, err);
-    lease_watch_asked(call->server->leases, ROLLUP_MESSAGES, began_us, status == PAWL_OK, out.count);
+        status = request->store->ops->core.messages_claim(request->store, &in, request->arena, &out, err);
+    lease_watch_asked(call_of(request)->server->leases, ROLLUP_MESSAGES, began_us, status == PAWL_OK,
+                      out.count);
     if (status != PAWL_OK)
         return status;
     if (out.count == 0)
-        return claim_empty(call, err);
-    call_list(call);
+        return claim_empty(request, err);
+    request_list(request, item_columns, COLUMN_COUNT(item_columns));
     for (size_t i = 0; i < out.count; i++) {
         const struct item *item = &out.items[i];
         char id[UUID_TEXT_BYTES];
-        watch_message(call, item, in.lease_ms);
-        item_row(call, (struct cell[]){cell_int(item->token), cell_cstr(uuid_format(item->id, id)),
-                                       cell_cstr(kind_name(item->kind)), cell_text(item->type),
-                                       cell_text(item->stream), cell_text(item->topic), cell_none(),
-                                       cell_none(), cell_int(item->attempt), cell_bool(item->suspect),
-                                       cell_time(item->lease_until_ms), cell_text(item->traceparent),
-                                       cell_text(item->headers), cell_none(), cell_text(item->payload)});
+        watch_message(request, item, in.lease_ms);
+        item_row(request, (struct cell[]){cell_int(item->token), cell_cstr(uuid_format(item->id, id)),
+                                          cell_cstr(kind_name(item->kind)), cell_text(item->type),
+                                          cell_text(item->stream), cell_text(item->topic), cell_none(),
+                                          cell_none(), cell_int(item->attempt), cell_bool(item->suspect),
+                                          cell_time(item->lease_until_ms), cell_text(item->traceparent),
+                                          cell_text(item->headers), cell_none(), cell_text(item->payload)});
     }
-    return call_list_end(call, NULL, err);
+    return request_list_end(request, NULL, err);
 }
 
 /* ---- Reports */
@@ -206,14 +216,15 @@ struct reported {
     int64_t job;
 };
 
-static pawl_status read_items(struct call *call, struct reported **items, size_t *count, pawl_error *err) {
-    const struct tree *list = call_value(call, "items")->tree;
-    bool jobs = call_choice(call, "kind") == LEASE_JOBS;
-    struct reported *read = arena_array(call->arena, list->count, sizeof *read);
+static pawl_status read_items(struct request *request, struct reported **items, size_t *count,
+                              pawl_error *err) {
+    const struct tree *list = request_value(request, "items").tree;
+    bool jobs = request_choice(request, "kind") == LEASE_JOBS;
+    struct reported *read = arena_array(request->arena, list->count, sizeof *read);
     pawl_status status = read != NULL ? PAWL_OK
                                       : error_set(err, PAWL_NO_MEMORY, "leases", "no memory for items");
     for (size_t i = 0; status == PAWL_OK && i < list->count; i++) {
-        status = call_object(list->items[i], "an item", report_fields, REPORT_FIELDS, read[i].values, err);
+        status = fields_read(list->items[i], "an item", report_fields, REPORT_FIELDS, read[i].values, err);
         if (status == PAWL_OK && !(jobs ? str_to_i64(read[i].values[R_ID].text, 1, INT64_MAX, &read[i].job)
                                         : uuid_parse(read[i].values[R_ID].text, &read[i].id)))
             status = error_set(err, PAWL_INVALID, "leases", "items: \"%.*s\" is not an id of that kind",
@@ -226,35 +237,35 @@ static pawl_status read_items(struct call *call, struct reported **items, size_t
 
 static const struct column answer_columns[] = {{COLUMN(TEXT, "id")}, {COLUMN(TEXT, "answer")}};
 
-static pawl_status answers(struct call *call, const struct reported *items, const enum store_answer *list,
-                           size_t count, pawl_error *err) {
-    call_list(call);
+static pawl_status answers(struct request *request, const struct reported *items,
+                           const enum store_answer *list, size_t count, pawl_error *err) {
+    request_list(request, answer_columns, COLUMN_COUNT(answer_columns));
     for (size_t i = 0; i < count; i++)
-        call_row(call,
-                 (struct cell[]){cell_text(items[i].values[R_ID].text), cell_cstr(answer_name(list[i]))});
-    return call_list_end(call, NULL, err);
+        request_row(request,
+                    (struct cell[]){cell_text(items[i].values[R_ID].text), cell_cstr(answer_name(list[i]))});
+    return request_list_end(request, NULL, err);
 }
 
 /* Counts what ended, if the store accepted the report. */
-static void watch_ends(struct call *call, enum report report, const struct reported *items,
+static void watch_ends(struct request *request, enum report report, const struct reported *items,
                        const enum store_answer *list, size_t count) {
-    bool jobs = call_choice(call, "kind") == LEASE_JOBS;
+    bool jobs = request_choice(request, "kind") == LEASE_JOBS;
     for (size_t i = 0; i < count; i++) {
         const struct value *v = items[i].values;
         enum rollup_result failed = v[R_PERMANENT].number != 0 ? ROLLUP_PERMANENT : ROLLUP_RETRY;
         struct lease_ref ref = {v[R_TOKEN].number, jobs ? lease_job_id(items[i].job) : items[i].id};
         if (list[i] == ANSWER_APPLIED)
-            lease_watch_reported(call->server->leases, ref,
+            lease_watch_reported(call_of(request)->server->leases, ref,
                                  report == REPORT_COMPLETE ? ROLLUP_DONE
                                  : report == REPORT_FAIL   ? failed
                                                            : ROLLUP_OTHER);
     }
 }
 
-static pawl_status finish_jobs(struct call *call, enum report report, struct reported *items, size_t count,
-                               pawl_error *err) {
-    struct finish_item *reports = arena_array(call->arena, count, sizeof *reports);
-    struct jobs_finish in = {.instance = instance_of(call), .items = reports, .count = count};
+static pawl_status finish_jobs(struct request *request, enum report report, struct reported *items,
+                               size_t count, pawl_error *err) {
+    struct finish_item *reports = arena_array(request->arena, count, sizeof *reports);
+    struct jobs_finish in = {.instance = instance_of(request), .items = reports, .count = count};
     struct finish_result out;
     pawl_status status = reports != NULL ? PAWL_OK
                                          : error_set(err, PAWL_NO_MEMORY, "leases", "no memory for reports");
@@ -270,46 +281,48 @@ static pawl_status finish_jobs(struct call *call, enum report report, struct rep
                                                       : report == REPORT_FAIL ? -1
                                                                               : 0,
                                           .error = v[R_ERROR].text};
-        status = call_tree_text(call->arena, v[R_OUTPUT].tree, &reports[i].output, err);
+        status = member_text(request, v[R_OUTPUT].tree, &reports[i].output, err);
     }
     in.claim.lease_ms = PAWL_JOB_LEASE_MS_DEFAULT;
     if (status == PAWL_OK)
-        status = call->store->ops->jobs->finish(call->store, &in, call->arena, &out, err);
+        status = request->store->ops->jobs->finish(request->store, &in, request->arena, &out, err);
     if (status != PAWL_OK)
         return status;
-    watch_ends(call, report, items, out.answers, count);
-    return answers(call, items, out.answers, count, err);
+    watch_ends(request, report, items, out.answers, count);
+    return answers(request, items, out.answers, count, err);
 }
 
-static pawl_status renew_jobs(struct call *call, struct reported *items, size_t count, pawl_error *err) {
-    struct renew_item *renewals = arena_array(call->arena, count, sizeof *renewals);
-    struct jobs_renew in = {.instance = instance_of(call),
+static pawl_status renew_jobs(struct request *request, struct reported *items, size_t count,
+                              pawl_error *err) {
+    struct renew_item *renewals = arena_array(request->arena, count, sizeof *renewals);
+    struct jobs_renew in = {.instance = instance_of(request),
                             .items = renewals,
                             .count = count,
-                            .lease_ms = call_int(call, "lease_ms", PAWL_JOB_LEASE_MS_DEFAULT)};
+                            .lease_ms = request_number(request, "lease_ms", PAWL_JOB_LEASE_MS_DEFAULT)};
     struct renew_result out;
     pawl_status status =
         renewals != NULL ? PAWL_OK : error_set(err, PAWL_NO_MEMORY, "leases", "no memory for renewals");
     for (size_t i = 0; status == PAWL_OK && i < count; i++) {
         renewals[i].ref = (struct job_ref){items[i].values[R_TOKEN].number, items[i].job};
-        status = call_tree_text(call->arena, items[i].values[R_PROGRESS].tree, &renewals[i].progress, err);
+        status = member_text(request, items[i].values[R_PROGRESS].tree, &renewals[i].progress, err);
     }
     if (status == PAWL_OK)
-        status = call->store->ops->jobs->renew(call->store, &in, call->arena, &out, err);
+        status = request->store->ops->jobs->renew(request->store, &in, request->arena, &out, err);
     if (status != PAWL_OK)
         return status;
-    call_list(call);
+    request_list(request, answer_columns, COLUMN_COUNT(answer_columns));
     for (size_t i = 0; i < count; i++)
-        call_row(call, (struct cell[]){cell_text(items[i].values[R_ID].text),
-                                       cell_cstr(out.cancel[i] ? "cancel" : answer_name(out.answers[i]))});
-    return call_list_end(call, NULL, err);
+        request_row(request,
+                    (struct cell[]){cell_text(items[i].values[R_ID].text),
+                                    cell_cstr(out.cancel[i] ? "cancel" : answer_name(out.answers[i]))});
+    return request_list_end(request, NULL, err);
 }
 
-static pawl_status complete_messages(struct call *call, struct reported *items, size_t count,
+static pawl_status complete_messages(struct request *request, struct reported *items, size_t count,
                                      struct answer_list *out, pawl_error *err) {
-    struct complete_item *done = arena_array(call->arena, count, sizeof *done);
-    struct messages_complete in = {.instance = instance_of(call),
-                                   .kind = (enum store_kind)call_choice(call, "kind"),
+    struct complete_item *done = arena_array(request->arena, count, sizeof *done);
+    struct messages_complete in = {.instance = instance_of(request),
+                                   .kind = (enum store_kind)request_choice(request, "kind"),
                                    .items = done,
                                    .count = count};
     if (done == NULL)
@@ -317,14 +330,14 @@ static pawl_status complete_messages(struct call *call, struct reported *items, 
     for (size_t i = 0; i < count; i++)
         done[i] = (struct complete_item){{items[i].values[R_TOKEN].number, items[i].id},
                                          in.kind == KIND_OUTBOX ? WORK_PUBLISHED : WORK_COMPLETED};
-    return call->store->ops->core.messages_complete(call->store, &in, call->arena, out, err);
+    return request->store->ops->core.messages_complete(request->store, &in, request->arena, out, err);
 }
 
-static pawl_status fail_messages(struct call *call, struct reported *items, size_t count,
+static pawl_status fail_messages(struct request *request, struct reported *items, size_t count,
                                  struct answer_list *out, pawl_error *err) {
-    struct fail_item *failed = arena_array(call->arena, count, sizeof *failed);
-    struct messages_fail in = {.instance = instance_of(call),
-                               .kind = (enum store_kind)call_choice(call, "kind"),
+    struct fail_item *failed = arena_array(request->arena, count, sizeof *failed);
+    struct messages_fail in = {.instance = instance_of(request),
+                               .kind = (enum store_kind)request_choice(request, "kind"),
                                .items = failed,
                                .count = count};
     if (failed == NULL)
@@ -337,63 +350,69 @@ static pawl_status fail_messages(struct call *call, struct reported *items, size
                                .error_class = v[R_PERMANENT].number != 0 ? CLASS_PERMANENT : CLASS_RETRYABLE,
                                .delay_ms = v[R_DELAY].present ? v[R_DELAY].number : -1};
     }
-    return call->store->ops->core.messages_fail(call->store, &in, call->arena, out, err);
+    return request->store->ops->core.messages_fail(request->store, &in, request->arena, out, err);
 }
 
-static pawl_status give_messages(struct call *call, bool renew, struct reported *items, size_t count,
+static pawl_status give_messages(struct request *request, bool renew, struct reported *items, size_t count,
                                  struct answer_list *out, pawl_error *err) {
-    struct release_item *released = arena_array(call->arena, count, sizeof *released);
-    struct item_ref *refs = arena_array(call->arena, count, sizeof *refs);
-    enum store_kind kind = (enum store_kind)call_choice(call, "kind");
+    struct release_item *released = arena_array(request->arena, count, sizeof *released);
+    struct item_ref *refs = arena_array(request->arena, count, sizeof *refs);
+    enum store_kind kind = (enum store_kind)request_choice(request, "kind");
     if (released == NULL || refs == NULL)
         return error_set(err, PAWL_NO_MEMORY, "leases", "no memory for reports");
     for (size_t i = 0; i < count; i++) {
         refs[i] = (struct item_ref){items[i].values[R_TOKEN].number, items[i].id};
         released[i] = (struct release_item){.ref = refs[i], .delay_ms = items[i].values[R_DELAY].number};
     }
-    struct messages_release release = {instance_of(call), kind, released, count};
-    struct messages_renew renewal = {instance_of(call), kind, refs, count,
-                                     call_int(call, "lease_ms", PAWL_LEASE_MS_DEFAULT)};
-    return renew ? call->store->ops->core.messages_renew(call->store, &renewal, call->arena, out, err)
-                 : call->store->ops->core.messages_release(call->store, &release, call->arena, out, err);
+    struct messages_release release = {instance_of(request), kind, released, count};
+    struct messages_renew renewal = {instance_of(request), kind, refs, count,
+                                     request_number(request, "lease_ms", PAWL_LEASE_MS_DEFAULT)};
+    return renew
+               ? request->store->ops->core.messages_renew(request->store, &renewal, request->arena, out, err)
+               : request->store->ops->core.messages_release(request->store, &release, request->arena, out,
+                                                            err);
 }
 
-static pawl_status report_items(struct call *call, enum report report, pawl_error *err) {
+static pawl_status report_items(struct request *request, enum report report, pawl_error *err) {
     struct reported *items = NULL;
     struct answer_list out = {.answers = NULL};
     size_t count = 0;
-    pawl_status status = read_items(call, &items, &count, err);
+    pawl_status status = read_items(request, &items, &count, err);
     if (status != PAWL_OK)
         return status;
-    if (call_choice(call, "kind") == LEASE_JOBS)
-        return report == REPORT_RENEW ? renew_jobs(call, items, count, err)
-                                      : finish_jobs(call, report, items, count, err);
+    if (request_choice(request, "kind") == LEASE_JOBS)
+        return report == REPORT_RENEW ? renew_jobs(request, items, count, err)
+                                      : finish_jobs(request, report, items, count, err);
     switch (report) {
     case REPORT_COMPLETE:
-        status = complete_messages(call, items, count, &out, err);
+        status = complete_messages(request, items, count, &out, err);
         break;
     case REPORT_FAIL:
-        status = fail_messages(call, items, count, &out, err);
+        status = fail_messages(request, items, count, &out, err);
         break;
     default:
-        status = give_messages(call, report == REPORT_RENEW, items, count, &out, err);
+        status = give_messages(request, report == REPORT_RENEW, items, count, &out, err);
         break;
     }
     if (status != PAWL_OK)
         return status;
     if (report != REPORT_RENEW)
-        watch_ends(call, report, items, out.answers, count);
-    return answers(call, items, out.answers, count, err);
+        watch_ends(request, report, items, out.answers, count);
+    return answers(request, items, out.answers, count, err);
 }
 
-static pawl_status complete(struct call *call, pawl_error *err) {
-    return report_items(call, REPORT_COMPLETE, err);
+static pawl_status complete(struct request *request, pawl_error *err) {
+    return report_items(request, REPORT_COMPLETE, err);
 }
-static pawl_status fail(struct call *call, pawl_error *err) { return report_items(call, REPORT_FAIL, err); }
-static pawl_status release(struct call *call, pawl_error *err) {
-    return report_items(call, REPORT_RELEASE, err);
+static pawl_status fail(struct request *request, pawl_error *err) {
+    return report_items(request, REPORT_FAIL, err);
 }
-static pawl_status renew(struct call *call, pawl_error *err) { return report_items(call, REPORT_RENEW, err); }
+static pawl_status release(struct request *request, pawl_error *err) {
+    return report_items(request, REPORT_RELEASE, err);
+}
+static pawl_status renew(struct request *request, pawl_error *err) {
+    return report_items(request, REPORT_RENEW, err);
+}
 
 /* ---- Fields and routes */
 
@@ -443,9 +462,9 @@ static const struct field items_fields[] = {
 
 #define LEASES(route_method, route_path, route_name, text)                                                   \
     .method = (route_method), .path = (route_path), .credential = CREDENTIAL_WORKER, .pool = POOL_LEASE,     \
-    .name = (route_name), .tag = "leases", .summary = (text)
+    .id = (route_name), .tag = "leases", .summary = (text)
 
-static const struct route routes[] = {
+static const struct operation routes[] = {
     {LEASES(METHOD_POST, "/v1/leases", "joinWorker", "Register a worker; its id is used in the other calls"),
      FIELDS(join_fields), .shape = ANSWER_RECORD, COLUMNS(joined_columns), .run = join},
     {LEASES(METHOD_POST, "/v1/leases/{id}/beat", "beatWorker",
@@ -470,4 +489,4 @@ static const struct route routes[] = {
      FIELDS(instance_fields), .shape = ANSWER_EMPTY, .status = 204, .run = leave},
 };
 
-const struct route_table lease_routes = ROUTE_TABLE(routes);
+const struct operation_table lease_routes = OPERATION_TABLE(routes);

@@ -7,7 +7,6 @@
 #include "base/str.h"
 #include "base/time/clock.h"
 #include "base/uuid.h"
-#include "server/api/fields.h"
 #include "server/http/call.h"
 #include "server/metrics.h"
 #include "server/server.h"
@@ -56,46 +55,44 @@ static void write_kinds(struct metrics *metrics, const struct counts *counts) {
 
 /* ---- Instances */
 
+/* A family with a number of each instance. */
+static void write_each(struct metrics *metrics, const struct instance_rows *rows, const char *name,
+                       const char *help, size_t offset) {
+    metrics_family(metrics, name, "gauge", help);
+    for (size_t i = 0; i < rows->count && i < INSTANCES_SHOWN; i++) {
+        char id[UUID_TEXT_BYTES];
+        metrics_int(metrics, LABELS({"instance", str_from(uuid_format(rows->rows[i].id, id))}),
+                    *(const int *)((const char *)&rows->rows[i] + offset));
+    }
+}
+
 static void write_instances(struct metrics *metrics, const struct instance_rows *rows, int64_t now_ms) {
-    static const char *const states[] = {"active", "silent", "evicted"};
-    int64_t counts[3] = {0};
-    for (size_t i = 0; i < rows->count; i++)
-        for (int state = 0; state < 3; state++)
-            counts[state] += strcmp(instance_state_name(&rows->rows[i], now_ms), states[state]) == 0;
-    metrics_family(metrics, "pawl_instances", "gauge", "Worker processes by state.");
-    for (int state = 0; state < 3; state++)
-        metrics_int(metrics, LABELS({"state", str_from(states[state])}), counts[state]);
+    int64_t counts[INSTANCE_STANDINGS] = {0};
     size_t shown = rows->count < INSTANCES_SHOWN ? rows->count : INSTANCES_SHOWN;
+    char id[UUID_TEXT_BYTES];
+    for (size_t i = 0; i < rows->count; i++)
+        counts[instance_standing(&rows->rows[i], now_ms)]++;
+    metrics_family(metrics, "pawl_instances", "gauge", "Worker processes by state.");
+    for (int state = 0; state < INSTANCE_STANDINGS; state++)
+        metrics_int(metrics, LABELS({"state", str_from(instance_standings[state])}), counts[state]);
     metrics_family(metrics, "pawl_instance_heartbeat_age_seconds", "gauge",
                    "Time since the instance's last heartbeat.");
-    for (size_t i = 0; i < shown; i++) {
-        char id[UUID_TEXT_BYTES];
+    for (size_t i = 0; i < shown; i++)
         metrics_double(metrics,
                        LABELS({"instance", str_from(uuid_format(rows->rows[i].id, id))},
                               {"service", rows->rows[i].service}, {"host", rows->rows[i].host}),
                        (double)rows->rows[i].beat_age_ms / 1000.0);
-    }
-    metrics_family(metrics, "pawl_instance_in_flight", "gauge", "Messages that the instance holds.");
-    for (size_t i = 0; i < shown; i++) {
-        char id[UUID_TEXT_BYTES];
-        metrics_int(metrics, LABELS({"instance", str_from(uuid_format(rows->rows[i].id, id))}),
-                    rows->rows[i].in_flight);
-    }
-    metrics_family(metrics, "pawl_instance_jobs", "gauge", "Jobs that the instance has leased.");
-    for (size_t i = 0; i < shown; i++) {
-        char id[UUID_TEXT_BYTES];
-        metrics_int(metrics, LABELS({"instance", str_from(uuid_format(rows->rows[i].id, id))}),
-                    rows->rows[i].jobs);
-    }
+    write_each(metrics, rows, "pawl_instance_in_flight", "Messages that the instance holds.",
+               offsetof(struct instance_row, in_flight));
+    write_each(metrics, rows, "pawl_instance_jobs", "Jobs that the instance has leased.",
+               offsetof(struct instance_row, jobs));
     metrics_family(metrics, "pawl_instance_lanes", "gauge", "Lanes that the instance owns.");
-    for (size_t i = 0; i < shown; i++) {
-        char id[UUID_TEXT_BYTES];
+    for (size_t i = 0; i < shown; i++)
         for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++)
             metrics_int(metrics,
                         LABELS({"instance", str_from(uuid_format(rows->rows[i].id, id))},
                                {"kind", str_from(kind_name((enum store_kind)kind))}),
                         rows->rows[i].lanes[kind]);
-    }
 }
 
 /* ---- Jobs */
@@ -324,10 +321,10 @@ static pawl_status read_metrics(struct call *call, pawl_error *err) {
     return PAWL_OK;
 }
 
-static const struct route routes[] = {
-    {READS("/metrics", "readMetrics"), .tag = "health",
+static const struct operation routes[] = {
+    {READS("/metrics", "readMetrics", "health"),
      .summary = "Metrics for Prometheus, or OpenMetrics 1.0 on request", .shape = ANSWER_TEXT,
-     .run = read_metrics},
+     .serve = read_metrics},
 };
 
-const struct route_table metrics_routes = ROUTE_TABLE(routes);
+const struct operation_table metrics_routes = OPERATION_TABLE(routes);

@@ -1,5 +1,4 @@
 /* Routes of the whole system's state: status, overview, event stream. */
-#include "server/api/fields.h"
 #include "server/http/call.h"
 #include "server/http/openapi.h"
 #include "server/overview.h"
@@ -31,18 +30,18 @@ static pawl_status read_openapi(struct call *call, pawl_error *err) {
     return buf_status(&call->out, "openapi", err);
 }
 
-static const struct route routes[] = {
-    {READS("/v1/status", "readStatus"), .tag = "status",
+static const struct operation routes[] = {
+    {READS("/v1/status", "readStatus", "status"),
      .summary = "Backlog, ages, counters and instances, read now", .shape = ANSWER_OBJECT,
-     .run = read_status},
-    {READS("/v1/overview", "readOverview"), .pool = POOL_LOOP, .tag = "status",
+     .serve = read_status},
+    {READS("/v1/overview", "readOverview", "status"), .pool = POOL_LOOP,
      .summary = "The latest sample with its rates, and the preceding series", .shape = ANSWER_OBJECT,
-     .run = read_overview},
-    {READS("/v1/stream", "readStream"), .pool = POOL_LOOP, .tag = "status",
+     .serve = read_overview},
+    {READS("/v1/stream", "readStream", "status"), .pool = POOL_LOOP,
      .summary = "Server-sent events: every sample as it is taken", .shape = ANSWER_STREAM,
-     .run = read_overview},
-    {READS("/v1/openapi.json", "readOpenapi"), .pool = POOL_LOOP, .tag = "status",
-     .summary = "This interface as an OpenAPI 3.1 document", .shape = ANSWER_OBJECT, .run = read_openapi},
+     .serve = read_overview},
+    {READS("/v1/openapi.json", "readOpenapi", "status"), .pool = POOL_LOOP,
+     .summary = "This interface as an OpenAPI 3.1 document", .shape = ANSWER_OBJECT, .serve = read_openapi},
 };
 
-const struct route_table status_routes = ROUTE_TABLE(routes);
+const struct operation_table status_routes = OPERATION_TABLE(routes);

@@ -1,7 +1,6 @@
-/* A handler's view of one request: writing lists and records, cursors, the audit. */
+/* One request: its values, who asks, the audit. */
 #include "server/http/call.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,11 +10,9 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/utf8.h"
-#include "server/access/redact.h"
 #include "server/http/call_int.h"
 #include "server/http/cursor.h"
 #include "server/server.h"
-#include "view/output/row.h"
 
 const struct value *call_value(const struct call *call, const char *name) {
     static const struct value none = {.present = false};
@@ -25,45 +22,10 @@ const struct value *call_value(const struct call *call, const char *name) {
     return &none;
 }
 
-pawl_str call_text(const struct call *call, const char *name) { return call_value(call, name)->text; }
-
-int64_t call_int(const struct call *call, const char *name, int64_t fallback) {
-    const struct value *value = call_value(call, name);
-    return value->present ? value->number : fallback;
-}
-
-bool call_bool(const struct call *call, const char *name) { return call_int(call, name, 0) != 0; }
-
-int call_choice(const struct call *call, const char *name) {
-    const struct value *value = call_value(call, name);
-    return value->present ? (int)value->number + 1 : 0;
-}
-
-pawl_status call_tree_text(struct arena *arena, const struct tree *tree, pawl_str *text, pawl_error *err) {
-    struct buf buf;
-    if (tree == NULL)
-        return PAWL_OK;
-    buf_init(&buf, 0);
-    tree_write(&buf, tree);
-    pawl_status status = buf_status(&buf, "http", err);
-    if (status == PAWL_OK)
-        status = str_dup(arena, buf_str(&buf), text, err);
-    buf_free(&buf);
-    return status;
-}
-
-pawl_status call_json(struct call *call, const char *name, pawl_str *text, pawl_error *err) {
-    *text = (pawl_str){NULL, 0};
-    return call_tree_text(call->arena, call_value(call, name)->tree, text, err);
-}
-
-int call_limit(const struct call *call) { return (int)call_int(call, "limit", PAWL_LIST_DEFAULT); }
-
-/* The list and its filters, without page and size. */
-static pawl_str cursor_scope(const struct call *call) {
+pawl_str call_cursor_scope(const struct call *call) {
     struct buf buf;
     buf_init(&buf, 0);
-    buf_append_cstr(&buf, call->route->name);
+    buf_append_cstr(&buf, call->route->id);
     for (size_t i = 0; i < call->route->field_count; i++) {
         const struct field *field = &call->route->fields[i];
         if (field->type != FIELD_CURSOR && field->in != IN_BODY && strcmp(field->name, "limit") != 0 &&
@@ -80,7 +42,7 @@ static pawl_str cursor_scope(const struct call *call) {
 
 pawl_status call_cursor_check(struct call *call, struct value *value, pawl_error *err) {
     pawl_str key;
-    if (!cursor_read(call->arena, cursor_scope(call), value->text, &key))
+    if (!cursor_read(call->arena, call_cursor_scope(call), value->text, &key))
         return error_set(err, PAWL_INVALID, "http",
                          "cursor: it is not the `next` of an earlier page of this list with these filters; "
                          "start again without it");
@@ -88,89 +50,8 @@ pawl_status call_cursor_check(struct call *call, struct value *value, pawl_error
     return PAWL_OK;
 }
 
-pawl_str call_cursor(const struct call *call) { return call_text(call, "cursor"); }
-
-void call_list(struct call *call) {
-    json_begin_object(&call->json);
-    json_key(&call->json, "items");
-    json_begin_array(&call->json);
-}
-
 bool call_sees_content(const struct call *call) {
     return call->as != CREDENTIAL_VIEWER && !call->server->redact.all;
-}
-
-static struct cell cell_shown(const struct call *call, const struct column *column, struct cell cell) {
-    const struct redact *redact = &call->server->redact;
-    if (column->content && !call_sees_content(call))
-        return cell_none();
-    if (cell.present && (column->type == CELL_JSON || strcmp(column->key, "payload") == 0))
-        cell.text = redact_json(call->arena, redact, cell.text);
-    return cell;
-}
-
-void call_cells(struct call *call, const struct column *columns, size_t count, const struct cell *cells) {
-    struct cell shown[ROW_COLUMNS_MAX];
-    struct buf text;
-    if (count > sizeof shown / sizeof *shown) {
-        call->out.failed = true;
-        return;
-    }
-    for (size_t i = 0; i < count; i++)
-        shown[i] = cell_shown(call, &columns[i], cells[i]);
-    buf_init(&text, 0);
-    output_cells_json(&text, columns, count, shown);
-    if (text.failed)
-        call->out.failed = true;
-    else
-        json_raw(&call->json, buf_str(&text));
-    buf_free(&text);
-}
-
-void call_row(struct call *call, const struct cell *cells) {
-    call->rows++;
-    call_cells(call, call->route->columns, call->route->column_count, cells);
-}
-
-void call_rows(struct call *call, const void *rows, size_t size, size_t count) {
-    struct cell cells[ROW_COLUMNS_MAX];
-    assert(call->route->column_count <= ROW_COLUMNS_MAX);
-    for (size_t i = 0; i < count; i++) {
-        row_cells(call->route->columns, call->route->column_count, (const char *)rows + i * size, NULL,
-                  cells);
-        call_row(call, cells);
-    }
-}
-
-void call_record(struct call *call, const struct cell *cells) {
-    call_cells(call, call->route->columns, call->route->column_count, cells);
-}
-
-/* Whether a list without a cursor has reached its limit: then there may be more. */
-static bool cut(const struct call *call) {
-    bool limited = false, paged = false;
-    for (size_t i = 0; i < call->route->field_count; i++) {
-        limited = limited || strcmp(call->route->fields[i].name, "limit") == 0;
-        paged = paged || strcmp(call->route->fields[i].name, "cursor") == 0;
-    }
-    return limited && !paged && call->rows >= (size_t)call_limit(call);
-}
-
-pawl_status call_list_end(struct call *call, const char *key, pawl_error *err) {
-    json_end_array(&call->json);
-    json_key(&call->json, "next");
-    const char *cursor = NULL;
-    if (key != NULL && (cursor = cursor_make(call->arena, cursor_scope(call), str_from(key))) == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "http", "no memory for a cursor");
-    json_cstr(&call->json, cursor);
-    json_key(&call->json, "more");
-    json_bool(&call->json, cursor != NULL || cut(call));
-    json_end_object(&call->json);
-    return buf_status(&call->out, "http", err);
-}
-
-pawl_status call_list_end_number(struct call *call, int64_t next, pawl_error *err) {
-    return call_list_end(call, next > 0 ? arena_printf(call->arena, "%" PRId64, next) : NULL, err);
 }
 
 struct putter call_putter(struct call *call) {
@@ -220,8 +101,7 @@ pawl_status call_audit(struct call *call, pawl_error *err) {
             audit_value(&detail, &call->route->fields[i], &call->values[i]);
     pawl_str shown = detail.failed ? str_from(call->route->path)
                                    : utf8_cut(buf_str(&detail), PAWL_HTTP_AUDIT_BYTES_MAX);
-    struct audit_row row = {
-        .actor = call_actor(call), .action = str_from(call->route->name), .detail = shown};
+    struct audit_row row = {.actor = call_actor(call), .action = str_from(call->route->id), .detail = shown};
     pawl_status status = call->store->ops->relay->audit_add(call->store, &row, err);
     buf_free(&detail);
     return status;
@@ -232,7 +112,7 @@ pawl_status call_request(const struct call *call, unsigned part, pawl_uuid *requ
     if (str_absent(call->key))
         return PAWL_OK;
     uint8_t digest[SHA256_BYTES];
-    const char *text = arena_printf(call->arena, "%s\n%u\n%.*s", call->route->name, part, STR_ARG(call->key));
+    const char *text = arena_printf(call->arena, "%s\n%u\n%.*s", call->route->id, part, STR_ARG(call->key));
     if (text == NULL)
         return error_set(err, PAWL_NO_MEMORY, "http", "no memory for a request key");
     pawl_status status = sha256(str_from(text), digest, err);

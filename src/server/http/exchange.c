@@ -89,7 +89,7 @@ void exchange_work(struct pool_task *pool_task, struct store *store, const pawl_
 }
 
 /* Every action of an operator is recorded, whatever its handler does. */
-static bool audited(const struct route *route) {
+static bool audited(const struct operation *route) {
     return route->method != METHOD_GET && route->credential == CREDENTIAL_OPERATOR && !route->unaudited;
 }
 
@@ -112,8 +112,8 @@ void exchange_run(struct exchange *exchange, struct store *store, const pawl_err
         status = err.status;
     }
     if (status == PAWL_OK)
-        status = call->route->operation != NULL ? http_run(call, call->route->operation, &err)
-                                                : call->route->run(call, &err);
+        status = call->route->serve != NULL ? call->route->serve(call, &err)
+                                            : http_run(call, call->route->run, &err);
     if (status == PAWL_OK && audited(call->route))
         status = call_audit(call, &err);
     if (status == PAWL_OK)

@@ -165,7 +165,7 @@ static const char *methods_of(struct exchange *exchange, unsigned methods) {
 }
 
 static enum MHD_Result judge(struct exchange *exchange) {
-    const struct route *route = exchange->match.route;
+    const struct operation *route = exchange->match.route;
     struct auth_question question = {
         .reads = exchange->reads,
         .page = exchange->asset != NULL,
@@ -265,7 +265,7 @@ static enum MHD_Result take_body(struct exchange *exchange, const char *data, si
 
 /* The request is complete: pass it to a thread, or handle it here if it needs no store. */
 static enum MHD_Result dispatch(struct exchange *exchange) {
-    const struct route *route = exchange->match.route;
+    const struct operation *route = exchange->match.route;
     struct server *server = exchange->server;
     if (exchange->too_big || exchange->body.failed)
         return refuse(exchange, 413, "The body is bigger than 1 MiB; send less at once.");

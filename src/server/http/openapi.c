@@ -110,7 +110,7 @@ static void field_schema(struct json_writer *json, const struct field *field) {
     json_end_object(json);
 }
 
-static void parameters(struct json_writer *json, const struct route *route) {
+static void parameters(struct json_writer *json, const struct operation *route) {
     json_key(json, "parameters");
     json_begin_array(json);
     for (size_t i = 0; i < route->field_count; i++) {
@@ -134,14 +134,14 @@ static void parameters(struct json_writer *json, const struct route *route) {
     json_end_array(json);
 }
 
-static bool has_body(const struct route *route, bool required) {
+static bool has_body(const struct operation *route, bool required) {
     for (size_t i = 0; i < route->field_count; i++)
         if (route->fields[i].in == IN_BODY && (!required || route->fields[i].required))
             return true;
     return false;
 }
 
-static void request_body(struct json_writer *json, const struct route *route) {
+static void request_body(struct json_writer *json, const struct operation *route) {
     if (!has_body(route, false))
         return;
     open_object(json, "requestBody");
@@ -192,7 +192,7 @@ static void nullable(struct json_writer *json, const char *key, const char *suff
     json_end_object(json);
 }
 
-static void columns_schema(struct json_writer *json, const struct route *route) {
+static void columns_schema(struct json_writer *json, const struct operation *route) {
     json_begin_object(json);
     text(json, "type", "object");
     open_object(json, "properties");
@@ -227,7 +227,7 @@ static void columns_schema(struct json_writer *json, const struct route *route) 
     json_end_object(json);
 }
 
-static void list_schema(struct json_writer *json, const struct route *route) {
+static void list_schema(struct json_writer *json, const struct operation *route) {
     json_begin_object(json);
     text(json, "type", "object");
     json_key(json, "required");
@@ -250,7 +250,7 @@ static void list_schema(struct json_writer *json, const struct route *route) {
     json_end_object(json);
 }
 
-static void answer_content(struct json_writer *json, const struct route *route) {
+static void answer_content(struct json_writer *json, const struct operation *route) {
     if (route->shape == ANSWER_EMPTY)
         return;
     open_object(json, "content");
@@ -271,7 +271,7 @@ static void answer_content(struct json_writer *json, const struct route *route) 
     json_end_object(json);
 }
 
-static void responses(struct json_writer *json, const struct route *route) {
+static void responses(struct json_writer *json, const struct operation *route) {
     char status[8];
     open_object(json, "responses");
     snprintf(status, sizeof status, "%d", route->status != 0 ? route->status : 200);
@@ -286,10 +286,10 @@ static void responses(struct json_writer *json, const struct route *route) {
     json_end_object(json);
 }
 
-static void operation(struct json_writer *json, const struct route *route) {
+static void operation(struct json_writer *json, const struct operation *route) {
     static const char *const keys[METHOD_COUNT] = {"get", "post", "put", "delete"};
     open_object(json, keys[route->method]);
-    text(json, "operationId", route->name);
+    text(json, "operationId", route->id);
     json_key(json, "tags");
     json_begin_array(json);
     json_cstr(json, route->tag);
@@ -313,22 +313,20 @@ static void operation(struct json_writer *json, const struct route *route) {
 }
 
 /* Whether an earlier route has the same path: its object holds them all. */
-static bool seen_before(size_t table, size_t index) {
-    const char *path = route_tables[table]->routes[index].path;
-    for (size_t t = 0; t <= table; t++)
-        for (size_t i = 0; i < (t == table ? index : route_tables[t]->count); i++)
-            if (strcmp(route_tables[t]->routes[i].path, path) == 0)
-                return true;
-    return false;
+static bool seen_before(size_t index, const char *path) {
+    size_t i = 0;
+    while (i < index && strcmp(route_at(i)->path, path) != 0)
+        i++;
+    return i < index;
 }
 
 static void path_item(struct json_writer *json, const char *path) {
+    const struct operation *route;
     json_key(json, path);
     json_begin_object(json);
-    for (size_t t = 0; t < route_tables_count; t++)
-        for (size_t i = 0; i < route_tables[t]->count; i++)
-            if (strcmp(route_tables[t]->routes[i].path, path) == 0)
-                operation(json, &route_tables[t]->routes[i]);
+    for (size_t i = 0; (route = route_at(i)) != NULL; i++)
+        if (strcmp(route->path, path) == 0)
+            operation(json, route);
     json_end_object(json);
 }
 
@@ -390,6 +388,7 @@ static void tags(struct json_writer *json) {
 }
 
 void openapi_write(struct json_writer *json) {
+    const struct operation *route;
     json_begin_object(json);
     text(json, "openapi", "3.1.0");
     open_object(json, "info");
@@ -410,10 +409,9 @@ void openapi_write(struct json_writer *json) {
     json_end_array(json);
     tags(json);
     open_object(json, "paths");
-    for (size_t t = 0; t < route_tables_count; t++)
-        for (size_t i = 0; i < route_tables[t]->count; i++)
-            if (!seen_before(t, i))
-                path_item(json, route_tables[t]->routes[i].path);
+    for (size_t i = 0; (route = route_at(i)) != NULL; i++)
+        if (!seen_before(i, route->path))
+            path_item(json, route->path);
     json_end_object(json);
     json_key(json, "components");
     json_raw(json, str_from(components));

@@ -2,15 +2,52 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "operations/tables.h"
 #include "server/http/route.h"
 
-const struct route_table *const route_tables[] = {
-    &health_routes,    &metrics_routes, &session_routes,  &status_routes,      &message_routes,
-    &dead_routes,      &fleet_routes,   &event_routes,    &perspective_routes, &receptor_routes,
-    &job_routes,       &task_routes,    &schedule_routes, &note_routes,        &tool_routes,
-    &operation_routes, &run_routes,     &doctor_routes,   &lease_routes,       &alert_routes,
-};
-const size_t route_tables_count = sizeof route_tables / sizeof *route_tables;
+static const struct operation_table *const tables[] = {&health_routes,
+                                                       &metrics_routes,
+                                                       &session_routes,
+                                                       &status_routes,
+                                                       &message_operations,
+                                                       &dead_operations,
+                                                       &dead_routes,
+                                                       &dead_end_operations,
+                                                       &instance_operations,
+                                                       &stream_operations,
+                                                       &event_operations,
+                                                       &perspective_status_operations,
+                                                       &perspective_operations,
+                                                       &receptor_operations,
+                                                       &receptor_note_operations,
+                                                       &job_operations,
+                                                       &job_routes,
+                                                       &task_operations,
+                                                       &agent_operations,
+                                                       &audit_operations,
+                                                       &schedule_operations,
+                                                       &pause_operations,
+                                                       &refused_operations,
+                                                       &setting_operations,
+                                                       &upkeep_operations,
+                                                       &check_operations,
+                                                       &transport_operations,
+                                                       &tool_operations,
+                                                       &bulk_routes,
+                                                       &run_list_operations,
+                                                       &run_operations,
+                                                       &doctor_routes,
+                                                       &doctor_operations,
+                                                       &lease_routes,
+                                                       &alert_operations};
+
+const struct operation *route_at(size_t index) {
+    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
+        for (size_t i = 0; i < tables[t]->count; i++)
+            if (tables[t]->rows[i].path != NULL && index-- == 0)
+                return &tables[t]->rows[i];
+    return NULL;
+}
 
 static const char *const method_names[METHOD_COUNT] = {"GET", "POST", "PUT", "DELETE"};
 
@@ -57,12 +94,12 @@ struct route_match route_find(const char *method, pawl_str path, bool lease_api)
     if (path.len == 0 || path.ptr[0] != '/')
         return best;
     bool head = strcmp(method, "HEAD") == 0;
-    for (size_t t = 0; t < route_tables_count; t++) {
-        for (size_t i = 0; i < route_tables[t]->count; i++) {
-            const struct route *route = &route_tables[t]->routes[i];
+    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
+        for (size_t i = 0; i < tables[t]->count; i++) {
+            const struct operation *route = &tables[t]->rows[i];
             struct route_match match = {.route = route};
             size_t words;
-            if ((route->credential == CREDENTIAL_WORKER && !lease_api) ||
+            if (route->path == NULL || (route->credential == CREDENTIAL_WORKER && !lease_api) ||
                 !fits(route->path, path, &match, &words) || (best.methods != 0 && words < best_words))
                 continue;
             if (words > best_words)

@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "pawl.h"
 
-enum { GRID_COLUMNS_MAX = 32 };
+enum { GRID_COLUMNS_MAX = 64 };
 
 struct grid_column {
     bool cut; /* may be shortened */

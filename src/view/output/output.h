@@ -91,16 +91,6 @@ bool output_is_json(const struct output *output);
  */
 void output_list_begin(struct output *output, const struct column *columns, size_t count);
 void output_list_row(struct output *output, const struct cell *cells);
-/* Begins a list and writes the rows of an array, with the noun's columns and its function for cells. */
-#define OUTPUT_ROWS(output, noun, rows, count)                                                               \
-    do {                                                                                                     \
-        output_list_begin((output), noun##_columns, sizeof noun##_columns / sizeof *noun##_columns);         \
-        for (size_t row_at = 0; row_at < (count); row_at++) {                                                \
-            struct cell row_cells[sizeof noun##_columns / sizeof *noun##_columns];                           \
-            noun##_cells(&(rows)[row_at], row_cells);                                                        \
-            output_list_row((output), row_cells);                                                            \
-        }                                                                                                    \
-    } while (0)
 PAWL_MUSTCHECK pawl_status output_list_end(struct output *output, const char *empty, pawl_error *err);
 
 /* One record: an object in JSON, otherwise a line per column. */

@@ -1,8 +1,6 @@
 /* Turning the members of a row into cells. */
 #include "view/output/row.h"
 
-#include <assert.h>
-
 static struct cell number_cell(const struct column *column, int64_t number) {
     if (column->words != NULL) {
         bool known = number >= 0 && (size_t)number < column->word_count;
@@ -39,14 +37,5 @@ void row_cells(const struct column *columns, size_t count, const void *row, cons
     for (size_t i = 0; i < count; i++) {
         bool computed = columns[i].member.type == MEMBER_NONE && made != NULL;
         cells[i] = computed ? *made++ : member_cell(&columns[i], row);
-    }
-}
-
-void output_rows(struct output *output, const void *rows, size_t size, size_t count) {
-    struct cell cells[ROW_COLUMNS_MAX];
-    assert(output->column_count <= ROW_COLUMNS_MAX);
-    for (size_t i = 0; i < count; i++) {
-        row_cells(output->columns, output->column_count, (const char *)rows + i * size, NULL, cells);
-        output_list_row(output, cells);
     }
 }

@@ -26,8 +26,6 @@
 void row_cells(const struct column *columns, size_t count, const void *row, const struct cell *made,
                struct cell *cells);
 
-/* The rows of a list whose columns all show members: output_list_row for each. */
 enum { ROW_COLUMNS_MAX = 64 };
-void output_rows(struct output *output, const void *rows, size_t size, size_t count);
 
 #endif
