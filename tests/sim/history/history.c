@@ -134,7 +134,7 @@ static void lose(struct history *h, int message, int64_t now_ms, bool behind_los
                          m->instance);
 }
 
-/* Whatever it held is given back without a death, unless somebody had taken it before: itself, or with an
+/* What it held is given back without a death, unless it had been taken away before: itself, or with an
  * earlier message of its stream, which is why the later ones come first. */
 void history_instance_left(struct history *h, int instance, int64_t now_ms) {
     for (size_t i = h->message_count; i-- > 0;) {
@@ -156,7 +156,8 @@ static void take_behind(struct history *h, int message, int64_t token, int64_t n
     }
 }
 
-/* The later messages of the stream are no longer with whoever held them. token 0 = under any token. */
+/* The later messages of the stream are no longer with the worker that held them. token 0 = under any token.
+ */
 void history_set_aside_behind(struct history *h, int message, int64_t token, int64_t now_ms) {
     take_behind(h, message, token, now_ms, false);
 }

@@ -28,7 +28,7 @@ struct history_job {
     bool of_run, watched; /* watched: its place in the order is known, so that it may be checked */
     bool begun;           /* renewed under its token */
     bool unsure;          /* its attempts may be one fewer */
-    bool cancel;          /* somebody asked */
+    bool cancel;          /* its cancellation was requested */
     int kills;
     int runs; /* newest; -1 = none */
 };
@@ -46,7 +46,7 @@ struct history_jobs {
     size_t capacity, count;
     struct history_job_run *runs;
     size_t run_count, run_capacity;
-    int64_t unique[HISTORY_KEYS_MAX]; /* who holds it, as far as is known; 0 = nobody */
+    int64_t unique[HISTORY_KEYS_MAX]; /* the job that holds it, if known; 0 = none */
     int limit[HISTORY_KEYS_MAX];      /* at once; 0 = none */
     bool rated[HISTORY_KEYS_MAX];     /* it may wait for its rate: it cannot starve */
     struct history_turns turns;

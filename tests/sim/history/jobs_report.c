@@ -145,7 +145,7 @@ void history_jobs_settled(struct history_jobs *j, int instance, const struct gra
     }
 }
 
-/* What was taken from it before, because its lease was over or somebody evicted it, is not given back. */
+/* What was taken from it before, because its lease had ended or it was evicted, is not given back. */
 void history_jobs_left(struct history_jobs *j, int instance, int64_t now_ms) {
     for (size_t i = 1; i < j->count; i++) {
         struct history_job *job = &j->jobs[i];

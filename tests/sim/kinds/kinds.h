@@ -79,7 +79,7 @@ struct kinds {
     struct history_jobs jobs;
     struct sim_job *job_rows; /* by id */
     size_t job_capacity;
-    int jobs_left, calls_open; /* calls of somebody outside without an answer */
+    int jobs_left, calls_open; /* unanswered calls of outside callers */
     int failing;               /* jobs that do not go well at once */
     struct sim_schedule schedules[KINDS_SCHEDULES_MAX];
     struct sim_run runs[KINDS_RUNS_MAX];
@@ -124,7 +124,7 @@ void kinds_meet_rows(struct world *world, const struct job_rows *rows);
 
 /* jobs.c */
 extern const struct wire_call jobs_enqueue_call, jobs_finish_call, jobs_renew_call;
-/* The answer to somebody outside, who asks until it knows. */
+/* The answer to an outside caller, which repeats its call until it gets one. */
 void outside_reply(struct world *world, struct wire *wire);
 void sim_jobs_begin(struct world *world);
 void sim_jobs_operate(struct world *world);

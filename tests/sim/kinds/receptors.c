@@ -1,4 +1,4 @@
-/* Receptors on events: fed by whoever gets to it, and each done once per event. */
+/* Receptors on events: any worker may feed them, and each runs once per event. */
 #include <stdlib.h>
 #include <string.h>
 

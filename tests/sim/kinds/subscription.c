@@ -1,4 +1,4 @@
-/* A subscription: whoever holds its duty hands in what a broker delivers, until the broker hears that it is
+/* A subscription: the holder of its duty stores what a broker delivers, until the broker hears that it is
  * stored. When it has a turn, and when it asks for the lease, is decided by the worker's core. */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -112,7 +112,7 @@ void mutant_duty_kept(struct world *world, struct wire *wire, struct delivery *d
     grant->held = uuid_equal(memory->holder, wire->instance);
 }
 
-/* Whoever comes is taken for the holder. */
+/* Every caller is taken for the holder. */
 void mutant_duty_unchecked(struct world *world, struct messages_receive *in) {
     struct arena *arena = arena_create(0);
     struct duty_rows rows = {0};

@@ -4,7 +4,7 @@
 #include "base/uuid.h"
 #include "sim/mutants/mutants_int.h"
 
-/* Who holds a message now, under which token; false: it is not in flight. */
+/* The instance that holds a message now, and its token; false: it is not in flight. */
 static bool holder_of(struct world *world, pawl_uuid id, struct arena *arena, struct message_row *holder) {
     struct message_rows rows = {0};
     pawl_error error;
@@ -19,7 +19,7 @@ static bool holder_of(struct world *world, pawl_uuid id, struct arena *arena, st
     return false;
 }
 
-/* Reports under an old token count for whoever holds the message now. */
+/* Reports under an old token count for the instance that holds the message now. */
 void mutant_stale_completions(struct world *world, struct wire *wire, struct work_batch_result *result,
                               struct arena *arena) {
     for (int kind = 1; result != NULL && kind <= KIND_COUNT; kind++) {

@@ -12,7 +12,7 @@ enum happening {
     HAPPENS_EXECUTE, /* wire: the store carries out a request */
     HAPPENS_REPLY,   /* wire: the answer arrives */
     HAPPENS_SLOT,    /* worker: a handler goes on; number = which run */
-    HAPPENS_WAKE,    /* worker: somebody says that work arrived */
+    HAPPENS_WAKE,    /* worker: is told that work arrived */
     HAPPENS_START,   /* worker: a new incarnation */
     HAPPENS_PRODUCE,
     HAPPENS_FAULT,

@@ -167,7 +167,7 @@ static bool item_begins(struct world *world, int index, struct sim_slot *slot) {
         return true;
     }
     slot_wait(world, index, slot, slot_duration_ms(world, &message->nature));
-    /* The worst moment to be stopped: somebody else will have the message when it goes on. */
+    /* The worst moment to be stopped: another worker will have the message when it goes on. */
     if (world_strikes(world, FAULT_PAUSE))
         worker_pause(world, index,
                      rng_range(&world->rng, world->swarm.lease_ms / 2, world->swarm.lease_ms * 3));

@@ -37,11 +37,11 @@ enum fault {
     FAULT_NO_HANDLER, /* a worker has no handler for some messages */
     FAULT_DEAF_WAKE,  /* a wake-up is lost */
     FAULT_UNSTARTED,  /* a worker dies between a claim and the start of what it got */
-    FAULT_LATE_DUTY,  /* who holds a duty is stopped, and comes back with what it had */
+    FAULT_LATE_DUTY,  /* the holder of a duty is stopped, and comes back with what it had */
     FAULT_REBUILD,    /* a model is built again from the first event */
     FAULT_SWITCH,     /* a new version of a perspective takes over */
     FAULT_FAILOVER,   /* the store goes back to an earlier commit, and its epoch is raised */
-    FAULT_CANCEL,     /* somebody cancels a job */
+    FAULT_CANCEL,     /* an operator cancels a job */
     FAULT_COUNT
 };
 

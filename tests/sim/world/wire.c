@@ -283,7 +283,7 @@ void wire_execute(struct world *world, struct wire *wire) {
     wire->answered = true;
     delivery_free(wire->delivery);
     wire->delivery = delivery;
-    /* The store has done it and the one who asked dies before it hears of it. */
+    /* The store has done it, and the caller dies before it gets the answer. */
     bool grants = wire->type == WIRE_BATCH || wire->type == WIRE_CLAIM || wire->type == WIRE_CALL;
     bool there = grants && wire->worker >= 0 && worker_alive(world, wire->worker) &&
                  world->workers[wire->worker].life == wire->life;

@@ -248,7 +248,7 @@ void slot_noted(struct world *world, int index, int slot, uint64_t number, int p
 /* wire.c */
 void wire_send(struct world *world, int index, enum wire_type type, const struct engine_action *action);
 void wire_send_put(struct world *world, int first_message, int count);
-/* A call of a worker (-1: of somebody outside), with room for what it asks for in the wire's arena. */
+/* A call of a worker (-1: of an outside caller), with room for what it asks for in the wire's arena. */
 struct wire *wire_call_new(struct world *world, int index, const struct wire_call *call, size_t data_bytes);
 /* Sends it, now or again. */
 void wire_call_send(struct world *world, struct wire *wire, int64_t after_ms);
