@@ -100,9 +100,13 @@ static pawl_status key_value(struct section_file *file, pawl_str line, pawl_erro
         if ((file->seen & (1u << i)) != 0)
             return section_fault(file, PAWL_INVALID, "the key is given twice in this section", err);
         file->seen |= 1u << i;
-        return read_value(file, &file->keys[i], ending, value)
-                   ? PAWL_OK
-                   : section_fault(file, PAWL_INVALID, file->keys[i].wanted, err);
+        if (read_value(file, &file->keys[i], ending, value))
+            return PAWL_OK;
+        if (file->keys[i].kind == SECTION_SECRET)
+            return error_set(err, PAWL_INVALID, file->op, "%s:%d: the %s of %.*s is empty or cannot be read",
+                             file->path, file->line, str_equal_cstr(ending, "-env") ? "variable" : "file",
+                             STR_ARG(name));
+        return section_fault(file, PAWL_INVALID, file->keys[i].wanted, err);
     }
     return file->stray(file, name, value, err);
 }

@@ -28,7 +28,7 @@ struct section_key {
     const char *key;
     enum section_value kind;
     size_t at;          /* of the member */
-    const char *wanted; /* the sentence that refuses a value */
+    const char *wanted; /* the sentence that refuses a value; a SECTION_SECRET has its own */
     int64_t max;
     const char *choices; /* "false|true" */
     bool (*read)(struct section_file *file, void *member, pawl_str value);
