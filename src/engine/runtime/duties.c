@@ -50,18 +50,18 @@ bool runtime_duty(struct runtime *runtime, struct call *call) {
         store_thread_call(runtime->threads[THREAD_JOBS], call);
         return true;
     }
-    struct store_thread **last = NULL, *thread = NULL;
+    struct store_thread *before = NULL;
     if (call->order.duty != DUTY_HOUSEKEEPING) {
         call->work = &duties->works[call->order.duty - DUTY_OTHERS];
-        last = &duties->last[call->order.duty - DUTY_OTHERS];
+        before = duties->last[call->order.duty - DUTY_OTHERS];
     }
     /* What is left is left after the turn that is running. */
-    bool after = call->order.leave && *last != NULL && (*last)->calls > 0;
-    thread = after ? *last : free_thread(runtime);
+    bool after = call->order.leave && before != NULL && before->calls > 0;
+    struct store_thread *thread = after ? before : free_thread(runtime);
     if (thread == NULL)
         return false;
-    if (last != NULL)
-        *last = thread;
+    if (call->order.duty != DUTY_HOUSEKEEPING)
+        duties->last[call->order.duty - DUTY_OTHERS] = thread;
     store_thread_call(thread, call);
     return true;
 }
