@@ -304,7 +304,7 @@ pawl_status bulk_start(struct request *request, const struct bulk_new *in, pawl_
     char id[UUID_TEXT_BYTES];
     call->location = arena_printf(call->arena, "/v1/operations/%s", uuid_format(bulk->id, id));
     store_pool_put(&call->server->bulk_pool, &bulk->pool_task);
-    return PAWL_OK;
+    return status;
 }
 
 /* ---- Routes */

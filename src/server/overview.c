@@ -59,17 +59,18 @@ static void rate(struct json_writer *json, const struct count *count, int64_t gr
     char key[32];
     snprintf(key, sizeof key, "%s_per_s", count->column.key);
     json_key(json, key);
+    int64_t tenths = span_ms > 0 ? (grown * 10000 + span_ms / 2) / span_ms : 0;
     if (span_ms <= 0)
         json_null(json);
     else
-        json_double(json, (double)((grown * 10000 + span_ms / 2) / span_ms) / 10.0);
+        json_double(json, (double)tenths / 10.0);
 }
 
 /* An object with every count, and how fast those of put, done and failed grew; old NULL: not known. */
 static void write_counts(struct json_writer *json, struct count_table table, const void *counts,
                          const void *old, const struct overview *now, const struct overview *before) {
     static const char *const rated[] = {"put", "done", "failed"};
-    int64_t span_ms = old != NULL ? now->counts.now_ms - before->counts.now_ms : 0;
+    int64_t span_ms = old != NULL && before != NULL ? now->counts.now_ms - before->counts.now_ms : 0;
     counts_write(json, table, counts, now->counts.now_ms);
     for (size_t i = 0; i < sizeof rated / sizeof *rated; i++)
         for (size_t row = 0; row < table.count; row++)
