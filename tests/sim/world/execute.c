@@ -170,8 +170,10 @@ pawl_status execute_batch(struct world *world, struct wire *wire, struct arena *
         for (size_t i = 0; i < result->claimed[kind].count; i++) {
             const struct item *item = &result->claimed[kind].items[i];
             world_note(world, "grant", instance, world_number(item->id), item->token);
+            struct history_message *message = &world->history.messages[world_number(item->id)];
+            bool again = message->token == item->token; /* the same call, carried out twice */
             history_granted(&world->history, world_number(item->id), item, instance, world_db_ms(world));
-            world->history.messages[world_number(item->id)].excused = batch.only.kind != 0;
+            message->excused = again ? message->excused : batch.only.kind != 0;
         }
     }
     return PAWL_OK;
