@@ -12,8 +12,8 @@ Rules:  every file starts with `-- NOUN: one sentence`; a name is used once per 
         schema, migrations and invariants have the same names in both dialects; the numbers of migrations have no gaps.
 The files are the list: nothing else names them.
 Lists:  SQL_DIR/DIALECT/columns.sql has lists of columns. {{message}} becomes the names of the list message, {{m.message}} those of
-        the alias m, {{columns message}} the columns as a table defines them, {{types message}} names and types, {{marks message}}
-        a parameter for each.
+        the alias m, {{columns message}} the columns as a table defines them, {{types message}} names and types;
+        {{each tally: @ = @ + ?}} is the text for each column, with its name for @.
 Words:  :CLAIM_ACTIVE becomes the number of that enumerator of an enum in HEADERS, followed by its name as a comment, for
         reading a function in a database; tables have the bare number. The compiler checks the numbers.
 Calls:  `-- calls: put, send` in a file of queries makes a query for each function of these names, with all its parameters:
@@ -38,9 +38,9 @@ NAME = re.compile(r"[a-z][a-z0-9_]*")
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 HEADERS = ("pawl.h", "domain/alert.h", "domain/event_pattern.h", "domain/workstatus.h", "store/events.h", "store/jobs.h", "store/relay.h", "store/run_words.h", "store/runs.h",
            "store/tasks.h", "store/types.h", "store/view.h")
-LIST = re.compile(r"\{\{(\w+\.|columns |types |marks )?(\w+)\}\}")
+LIST = re.compile(r"\{\{(?:each (\w+): ([^}]*)|(\w+\.|columns |types )?(\w+))\}\}")
 BIG = {"postgres": (), "sqlite": ("headers", "payload")}  # the last columns of a table
-CONSTRAINT = re.compile(r' (?:COLLATE "C"|NOT NULL)')
+CONSTRAINT = re.compile(r' (?:COLLATE "C"|NOT NULL|DEFAULT 0)')
 WORD = re.compile(r"(?<![:\w]):([A-Z][A-Z0-9_]+)\b")
 FUNCTION = re.compile(r"^(CREATE OR REPLACE FUNCTION .*?\n)(LANGUAGE )", re.M | re.S)
 CALLS = re.compile(r"^-- calls: (.*(?:\n--   .*)*)\n", re.M)
@@ -88,14 +88,15 @@ def columns(root, dialect, problems):
 def listed(where, text, lists, problems):
     """The text with the columns in the place of the names of lists."""
     def columns_of(match):
-        form, name = match.groups()
+        each, template, form, name = match.groups()
+        name = each or name
         if name not in lists:
             problems.append(f"{where}: columns.sql has no list {name}")
             return match.group(0)
         if form == "columns ":
             return ",\n    ".join(sorted(lists[name], key=lambda column: column.split()[0] in BIG[where.split("/", 1)[0]]))
-        if form == "marks ":
-            return ", ".join("?" for _ in lists[name])
+        if each:
+            return ", ".join(template.replace("@", column.split()[0]) for column in lists[name])
         if form == "types ":
             return ", ".join(CONSTRAINT.sub("", column) for column in lists[name])
         return ", ".join((form or "") + column.split()[0] for column in lists[name])

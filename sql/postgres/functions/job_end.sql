@@ -334,9 +334,8 @@ BEGIN
         DELETE FROM pawl.job_tally t
          WHERE t.ctid = ANY (ARRAY(SELECT o.ctid FROM pawl.job_tally o LIMIT p_rows_max FOR UPDATE SKIP LOCKED)) RETURNING t.*),
     sums AS (
-        INSERT INTO pawl.job_tally
-        SELECT g.queue, sum(g.ready), sum(g.running), sum(g.later), sum(g.waiting), sum(g.dead), sum(g.put), sum(g.done),
-               sum(g.failed), sum(g.lost), sum(g.died), sum(g.cancelled), sum(g.redriven), sum(g.discarded), sum(g.stale)
+        INSERT INTO pawl.job_tally (queue, {{job_tally}})
+        SELECT g.queue, {{each job_tally: sum(g.@)}}
           FROM gone g GROUP BY g.queue)
     SELECT count(*) INTO tally_folded FROM gone;
 END

@@ -127,9 +127,8 @@ BEGIN
         DELETE FROM pawl.tally t
          WHERE t.ctid = ANY (ARRAY(SELECT o.ctid FROM pawl.tally o LIMIT p_rows_max FOR UPDATE SKIP LOCKED)) RETURNING t.*),
     sums AS (
-        INSERT INTO pawl.tally (kind, put, done, failed, dead, aside, stale, duplicate, redriven, discarded)
-        SELECT g.kind, sum(g.put), sum(g.done), sum(g.failed), sum(g.dead), sum(g.aside), sum(g.stale), sum(g.duplicate),
-               sum(g.redriven), sum(g.discarded)
+        INSERT INTO pawl.tally (kind, {{tally}})
+        SELECT g.kind, {{each tally: sum(g.@)}}
           FROM gone g GROUP BY g.kind)
     SELECT count(*) INTO v_count FROM gone;
     RETURN v_count;
@@ -141,17 +140,14 @@ $$;
 -- returns: one row per kind
 -- tables: tally, claim, lane, message, hold (read: one row per lane)
 CREATE OR REPLACE FUNCTION pawl.view_counts() RETURNS TABLE (
-    now_ms bigint, kind smallint, ready bigint, leased bigint, aside bigint, dead bigint, put bigint, done bigint,
-    failed bigint, stale bigint, duplicate bigint, redriven bigint, discarded bigint, oldest_ready_ms bigint,
+    now_ms bigint, kind smallint, ready bigint, leased bigint, {{types tally}}, oldest_ready_ms bigint,
     claims_active bigint, claims_overdue bigint, lanes_free integer, next_due_ms bigint)
 LANGUAGE sql VOLATILE SECURITY DEFINER ROWS 3
 SET jit = off AS $$
     WITH clock AS MATERIALIZED (SELECT pawl.now_ms() AS now_ms),
     sums AS (
-        SELECT t.kind, coalesce(sum(t.put), 0) AS put, coalesce(sum(t.done), 0) AS done, sum(t.failed) AS failed,
-               coalesce(sum(t.dead), 0) AS dead, coalesce(sum(t.aside), 0) AS aside, sum(t.stale) AS stale,
-               sum(t.duplicate) AS duplicate, sum(t.redriven) AS redriven, coalesce(sum(t.discarded), 0) AS discarded
-          FROM pawl.tally t GROUP BY t.kind),
+        SELECT k.kind, {{each tally: coalesce(sum(t.@), 0)::bigint AS @}}
+          FROM generate_series(1, :KIND_COUNT) AS k(kind) LEFT JOIN pawl.tally t ON t.kind = k.kind GROUP BY k.kind),
     claims AS (
         SELECT c.kind, count(*) AS active, count(*) FILTER (WHERE c.lease_until_ms <= k.now_ms) AS overdue,
                sum(cardinality(c.seqs)) AS leased, sum(cardinality(c.seqs)) FILTER (WHERE c.source = :SOURCE_MESSAGE) AS in_message
@@ -165,13 +161,10 @@ SET jit = off AS $$
                               ORDER BY h.due_ms LIMIT 1) d ON true
          GROUP BY l.kind)
     SELECT k.now_ms, l.kind,
-           (coalesce(s.put - s.done - s.aside - s.dead - s.discarded, 0) - coalesce(c.in_message, 0))::bigint,
-           coalesce(c.leased, 0)::bigint, coalesce(s.aside, 0)::bigint, coalesce(s.dead, 0)::bigint,
-           coalesce(s.put, 0)::bigint, coalesce(s.done, 0)::bigint, coalesce(s.failed, 0)::bigint,
-           coalesce(s.stale, 0)::bigint, coalesce(s.duplicate, 0)::bigint, coalesce(s.redriven, 0)::bigint,
-           coalesce(s.discarded, 0)::bigint, coalesce(l.oldest, 0)::bigint, coalesce(c.active, 0)::bigint,
-           coalesce(c.overdue, 0)::bigint, l.free::integer, coalesce(l.next_due, 0)::bigint
-      FROM lanes l CROSS JOIN clock k LEFT JOIN sums s ON s.kind = l.kind LEFT JOIN claims c ON c.kind = l.kind
+           s.put - s.done - s.aside - s.dead - s.discarded - coalesce(c.in_message, 0)::bigint, coalesce(c.leased, 0)::bigint,
+           {{s.tally}}, coalesce(l.oldest, 0)::bigint, coalesce(c.active, 0)::bigint, coalesce(c.overdue, 0)::bigint,
+           l.free::integer, coalesce(l.next_due, 0)::bigint
+      FROM lanes l CROSS JOIN clock k JOIN sums s ON s.kind = l.kind LEFT JOIN claims c ON c.kind = l.kind
      ORDER BY l.kind
 $$;
 

@@ -80,9 +80,7 @@ SELECT s.partition_count, s.lane_count, s.epoch, s.max_attempts, s.dead_policy::
 
 -- name: dump_tally
 -- Section 13 of the state dump.
-SELECT k.kind, coalesce(sum(t.put), 0)::bigint, coalesce(sum(t.done), 0)::bigint, coalesce(sum(t.failed), 0)::bigint,
-       coalesce(sum(t.dead), 0)::bigint, coalesce(sum(t.aside), 0)::bigint, coalesce(sum(t.stale), 0)::bigint,
-       coalesce(sum(t.duplicate), 0)::bigint, coalesce(sum(t.redriven), 0)::bigint, coalesce(sum(t.discarded), 0)::bigint
+SELECT k.kind, {{each tally: coalesce(sum(t.@), 0)::bigint}}
   FROM pg_catalog.generate_series(1, 3) AS k(kind) LEFT JOIN pawl.tally t ON t.kind = k.kind GROUP BY k.kind ORDER BY k.kind
 
 -- name: dump_tombstones

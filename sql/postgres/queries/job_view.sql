@@ -2,8 +2,7 @@
 -- calls: job_backlog, job_dead_groups, job_why
 
 -- name: job_counts
-SELECT c.queue, c.ready, c.running, c.later, c.waiting, c.dead, c.put, c.done, c.failed, c.lost, c.died, c.cancelled, c.redriven,
-       c.discarded, c.stale, c.oldest_ready_ms, c.now_ms
+SELECT c.queue, {{c.job_tally}}, c.oldest_ready_ms, c.now_ms
   FROM pawl.job_counts() c
 
 -- name: view_jobs

@@ -2,8 +2,7 @@
 -- calls: rollups_add, view_ids, view_rollups
 
 -- name: view_counts
-SELECT c.put, c.done, c.failed, c.dead, c.aside, c.stale, c.duplicate, c.redriven, c.discarded, c.lanes_free,
-       c.claims_active, c.claims_overdue, c.leased, c.oldest_ready_ms, c.next_due_ms, c.now_ms, c.ready
+SELECT {{c.tally}}, c.lanes_free, c.claims_active, c.claims_overdue, c.leased, c.oldest_ready_ms, c.next_due_ms, c.now_ms, c.ready
   FROM pawl.view_counts() c
 
 -- name: view_message

@@ -144,20 +144,7 @@ CREATE INDEX job_signal_key ON pawl.job_signal (wait_key, id);
 -- Deltas, as in tally; the truth is the sum.
 CREATE TABLE pawl.job_tally (
     queue text COLLATE "C" NOT NULL,
-    ready bigint NOT NULL DEFAULT 0,
-    running bigint NOT NULL DEFAULT 0,
-    later bigint NOT NULL DEFAULT 0,
-    waiting bigint NOT NULL DEFAULT 0,
-    dead bigint NOT NULL DEFAULT 0,
-    put bigint NOT NULL DEFAULT 0,
-    done bigint NOT NULL DEFAULT 0,
-    failed bigint NOT NULL DEFAULT 0,
-    lost bigint NOT NULL DEFAULT 0,
-    died bigint NOT NULL DEFAULT 0,
-    cancelled bigint NOT NULL DEFAULT 0,
-    redriven bigint NOT NULL DEFAULT 0,
-    discarded bigint NOT NULL DEFAULT 0,
-    stale bigint NOT NULL DEFAULT 0
+    {{columns job_tally}}
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
 
 -- One granted job, as claim returns it.

@@ -1,18 +1,10 @@
 -- tally: counters and gauges of messages, per kind.
 
 -- Deltas: a call adds one row, maintain folds them into one per kind; the truth is the sum.
--- A delta names what it changes; the rest is absent instead of nine zeros.
+-- A delta names what it changes; the rest is absent instead of zeros.
 CREATE TABLE pawl.tally (
     kind smallint NOT NULL,
-    put bigint,
-    done bigint,
-    failed bigint,
-    dead bigint,
-    aside bigint,
-    stale bigint,
-    duplicate bigint,
-    redriven bigint,
-    discarded bigint
+    {{columns tally}}
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
 
 -- How often something took how long, summed up over all workers (src/domain/rollup.h has the numbers).

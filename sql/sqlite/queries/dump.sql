@@ -62,7 +62,7 @@ SELECT partition_count, lane_count, epoch, max_attempts, dead_policy FROM pawl_s
 
 -- name: dump_tally
 -- Sums for the state dump.
-SELECT kind, put, done, failed, dead, aside, stale, duplicate, redriven, discarded FROM pawl_tally ORDER BY kind
+SELECT kind, {{tally}} FROM pawl_tally ORDER BY kind
 
 -- name: dump_tombstone
 -- Tombstones for the state dump.

@@ -72,15 +72,13 @@ SELECT id, (?2 = 0 OR state = ?2) AND (?3 IS NULL OR queue = ?3) AND (?4 IS NULL
 
 -- name: job_tally_add
 -- What one call did to the jobs of a queue.
-INSERT INTO pawl_job_tally VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
-ON CONFLICT (queue) DO UPDATE SET ready = ready + ?2, running = running + ?3, later = later + ?4, waiting = waiting + ?5, dead = dead + ?6,
-    put = put + ?7, done = done + ?8, failed = failed + ?9, lost = lost + ?10, died = died + ?11, cancelled = cancelled + ?12,
-    redriven = redriven + ?13, discarded = discarded + ?14, stale = stale + ?15
+INSERT INTO pawl_job_tally (queue, {{job_tally}}) VALUES (?, {{each job_tally: ?}})
+ON CONFLICT (queue) DO UPDATE SET {{each job_tally: @ = @ + excluded.@}}
 
 -- name: job_tally_list
 -- Gauges and counters per queue.
-SELECT t.queue, t.ready, t.running, t.later, t.waiting, t.dead, t.put, t.done, t.failed, t.lost, t.died, t.cancelled, t.redriven, t.discarded,
-       t.stale, coalesce((SELECT j.due_ms FROM pawl_job j WHERE j.queue = t.queue AND j.state = :JOB_READY AND j.key IS NULL ORDER BY j.ord, j.id LIMIT 1), 0)
+SELECT t.queue, {{t.job_tally}},
+       coalesce((SELECT j.due_ms FROM pawl_job j WHERE j.queue = t.queue AND j.state = :JOB_READY AND j.key IS NULL ORDER BY j.ord, j.id LIMIT 1), 0)
   FROM pawl_job_tally t ORDER BY t.queue
 
 -- name: job_worker

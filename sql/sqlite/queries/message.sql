@@ -46,7 +46,7 @@ SELECT seq, {{message}}
 -- One new message.
 -- params: kind, lane, seq, and the columns in their order
 INSERT INTO pawl_message (kind, lane, seq, {{message}})
-VALUES (?, ?, ?, {{marks message}})
+VALUES (?, ?, ?, {{each message: ?}})
 
 -- name: message_keys
 -- The stream keys of a range of messages.

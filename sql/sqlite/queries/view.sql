@@ -14,11 +14,8 @@ ON CONFLICT (measure, kind, result, bucket) DO UPDATE SET count = count + ?5, su
 
 -- name: tally_add
 -- Add what one operation did.
--- params: kind, put, done, failed, dead, aside, stale, duplicate, redriven, discarded
-UPDATE pawl_tally
-   SET put = put + ?2, done = done + ?3, failed = failed + ?4, dead = dead + ?5, aside = aside + ?6, stale = stale + ?7,
-       duplicate = duplicate + ?8, redriven = redriven + ?9, discarded = discarded + ?10
- WHERE kind = ?1
+-- params: what it did, in the order of the columns; kind
+UPDATE pawl_tally SET {{each tally: @ = @ + ?}} WHERE kind = ?
 
 -- name: view_by_id
 -- Where every message with an id is.
@@ -75,7 +72,7 @@ SELECT measure, kind, result, bucket, count, sum FROM pawl_rollup ORDER BY measu
 -- name: view_tally
 -- The sums of a kind and what its lanes and claims say.
 -- params: kind, now_ms
-SELECT put, done, failed, dead, aside, stale, duplicate, redriven, discarded,
+SELECT {{tally}},
        (SELECT count(*) FROM pawl_lane WHERE kind = ?1 AND owner IS NULL),
        (SELECT count(*) FROM pawl_claim WHERE kind = ?1 AND state = :CLAIM_ACTIVE),
        (SELECT count(*) FROM pawl_claim WHERE kind = ?1 AND state = :CLAIM_ACTIVE AND lease_until_ms <= ?2),

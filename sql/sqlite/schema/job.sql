@@ -129,19 +129,6 @@ CREATE TABLE pawl_job_signal (
 CREATE INDEX pawl_job_signal_key ON pawl_job_signal (wait_key, id);
 
 CREATE TABLE pawl_job_tally (
-    queue     TEXT PRIMARY KEY,
-    ready     INTEGER NOT NULL,
-    running   INTEGER NOT NULL,
-    later     INTEGER NOT NULL,
-    waiting   INTEGER NOT NULL,
-    dead      INTEGER NOT NULL,
-    put       INTEGER NOT NULL,
-    done      INTEGER NOT NULL,
-    failed    INTEGER NOT NULL,
-    lost      INTEGER NOT NULL,
-    died      INTEGER NOT NULL,
-    cancelled INTEGER NOT NULL,
-    redriven  INTEGER NOT NULL,
-    discarded INTEGER NOT NULL,
-    stale     INTEGER NOT NULL
+    queue TEXT PRIMARY KEY,
+    {{columns job_tally}}
 ) STRICT, WITHOUT ROWID;

@@ -3,15 +3,7 @@
 -- One writer at a time, so the sums are plain columns: one small update per operation.
 CREATE TABLE pawl_tally (
     kind      INTEGER PRIMARY KEY CHECK (kind BETWEEN :KIND_OUTBOX AND :KIND_PERSPECTIVE),
-    put       INTEGER NOT NULL DEFAULT 0,
-    done      INTEGER NOT NULL DEFAULT 0,
-    failed    INTEGER NOT NULL DEFAULT 0,
-    dead      INTEGER NOT NULL DEFAULT 0,
-    aside     INTEGER NOT NULL DEFAULT 0,
-    stale     INTEGER NOT NULL DEFAULT 0,
-    duplicate INTEGER NOT NULL DEFAULT 0,
-    redriven  INTEGER NOT NULL DEFAULT 0,
-    discarded INTEGER NOT NULL DEFAULT 0
+    {{columns tally}}
 ) STRICT;
 INSERT INTO pawl_tally (kind) VALUES (1), (2), (3);
 

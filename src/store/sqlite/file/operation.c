@@ -132,8 +132,8 @@ static pawl_status write_tally(struct operation *op, int kind) {
     if (!has_counted(delta))
         return PAWL_OK;
     struct statement s = statement_begin(op, SQLITE_Q_TALLY_ADD);
-    bind_int(&s, kind);
     row_bind(&s, &tally_shape, delta);
+    bind_int(&s, kind);
     return statement_run(&s);
 }
 
