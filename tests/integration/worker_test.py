@@ -129,7 +129,7 @@ class HandlerTest(WorkerTest):
 
     def test_streams_keep_their_order_through_failures(self):
         """The third of ten fails twice: the rest of its stream waits, another stream does not."""
-        handler = self.script(f'echo "$PAWL_STREAM $PAWL_ID $PAWL_ATTEMPT" >> {self.log}; '
+        handler = self.script(f'echo "$PAWL_STREAM $PAWL_SEQ $PAWL_ATTEMPT" >> {self.log}; '
                               '[ "$PAWL_STREAM$PAWL_TYPE" = abad ] && [ "$PAWL_ATTEMPT" -lt 3 ] && exit 75; exit 0')
         for n in range(10):
             self.ok("send", "bad" if n == 2 else "good", "--stream", "a")
