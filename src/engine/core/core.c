@@ -90,6 +90,12 @@ int64_t core_jitter(struct engine_core *core, int64_t delay_ms) {
     return retry_jitter_ms(delay_ms, core->random);
 }
 
+/* After so many failures in a row of calls to the store. */
+int64_t core_backoff_ms(struct engine_core *core, int failures) {
+    static const struct retry_policy policy = {ENGINE_BACKOFF_MS, ENGINE_BACKOFF_MS_MAX, true};
+    return core_jitter(core, retry_delay_ms(&policy, failures));
+}
+
 /* How long before the end of a lease effects stop: a tenth of it, from 20 ms to 5 s. */
 int64_t core_grace_ms(int64_t lease_ms) {
     int64_t grace_ms = lease_ms / 10;

@@ -39,11 +39,12 @@ enum {
     ENGINE_BUNDLE_LEAST = 256,    /* when they are handled together: less is not split among slots */
     ENGINE_REFUSALS_MAX = 3,      /* of one batch, before it drops everything and registers again */
     ENGINE_LOOK_MS = 100,         /* a lock that is absent for 300 ms is believed: three looks later */
-    ENGINE_BACKOFF_MS_MAX = 2000, /* between calls of a store that does not answer */
+    ENGINE_BACKOFF_MS = 100,      /* before the first repetition of a call that the store did not answer */
+    ENGINE_BACKOFF_MS_MAX = 2000, /* before any */
 
     /* Leases. */
-    ENGINE_RENEWALS = 6,      /* thirds of a lease for which a handler without a time limit is kept */
-    ENGINE_JOB_RENEWALS = 18, /* the same of a job, whose lease is short; progress starts it anew */
+    ENGINE_RENEWALS = 18,    /* thirds of a lease for which a handler without a time limit is kept; progress
+                                starts    them anew */
     ENGINE_LISTEN_MS = 2000, /* a running job is renewed this often: that is how it hears of a cancellation */
     ENGINE_LEAVE_MS = 3000,  /* how long after its time limit a handler may take to end */
 

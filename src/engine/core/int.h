@@ -324,6 +324,7 @@ bool core_serves(const struct engine_core *core, enum engine_channel channel);
 bool core_works(const struct engine_core *core);
 bool core_grow(struct engine_core *core, void **items, size_t *capacity, size_t wanted, size_t size);
 int64_t core_jitter(struct engine_core *core, int64_t delay_ms);
+int64_t core_backoff_ms(struct engine_core *core, int failures);
 int64_t core_grace_ms(int64_t lease_ms);
 
 /* state.c */

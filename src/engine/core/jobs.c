@@ -2,10 +2,7 @@
  * when there is nothing to ask for. */
 #include <stdlib.h>
 
-#include "domain/failure/retry.h"
 #include "engine/core/int.h"
-
-enum { BACKOFF_BASE_MS = 50 };
 
 /* The job has a result that the store must hear of. */
 void core_jobs_pend(struct engine_core *core, struct entry *entry) {
@@ -243,9 +240,8 @@ static void finish_failed(struct engine_core *core, pawl_status status) {
         return;
     }
     /* The same call again, under the same key: whatever happened to it, it happens once. */
-    struct retry_policy policy = {BACKOFF_BASE_MS, ENGINE_BACKOFF_MS_MAX, true};
     jobs->resend = true;
-    jobs->backoff_until_ms = core->now_ms + core_jitter(core, retry_delay_ms(&policy, ++jobs->failures));
+    jobs->backoff_until_ms = core->now_ms + core_backoff_ms(core, ++jobs->failures);
 }
 
 static void finished(struct engine_core *core, const struct engine_event *event) {

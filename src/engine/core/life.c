@@ -2,22 +2,10 @@
 #include "base/uuid.h"
 #include "engine/core/int.h"
 
-enum {
-    BACKOFF_BASE_MS = 100,
-    REBALANCE_MS_MIN = 20,
-    LOOK_BEHIND_MS = 3000,
-    LOOK_SOON_MS = 10,
-    NEWS_MS_MIN = 50
-};
+enum { REBALANCE_MS_MIN = 20, LOOK_BEHIND_MS = 3000, LOOK_SOON_MS = 10, NEWS_MS_MIN = 50 };
 
 void core_life_failed(struct engine_core *core) {
-    int64_t delay_ms = BACKOFF_BASE_MS;
-    for (int i = 0; i < core->failures && delay_ms < ENGINE_BACKOFF_MS_MAX; i++)
-        delay_ms *= 2;
-    core->failures++;
-    if (delay_ms > ENGINE_BACKOFF_MS_MAX)
-        delay_ms = ENGINE_BACKOFF_MS_MAX;
-    core->backoff_until_ms = core->now_ms + core_jitter(core, delay_ms);
+    core->backoff_until_ms = core->now_ms + core_backoff_ms(core, ++core->failures);
 }
 
 /* One interval, growing, but never so long that recovery is noticed late. */

@@ -2,10 +2,7 @@
  * time. */
 #include <stdlib.h>
 
-#include "domain/failure/retry.h"
 #include "engine/core/int.h"
-
-enum { BACKOFF_BASE_MS = 50 };
 
 /* Something may be due now; a call that is on its way does not know of it. */
 void core_perspectives_wake(struct engine_core *core) {
@@ -174,7 +171,6 @@ int64_t core_perspectives_due_ms(struct engine_core *core) {
  * found out with the next beat. */
 static void failed(struct engine_core *core, pawl_status status) {
     struct perspective_channel *channel = &core->perspectives;
-    struct retry_policy policy = {BACKOFF_BASE_MS, ENGINE_BACKOFF_MS_MAX, true};
     core_lease_answers_streams(core, NULL);
     if (status == PAWL_STALE) { /* expired, or evicted: the next beat tells which */
         core_list_drop(core, &channel->sending);
@@ -188,8 +184,7 @@ static void failed(struct engine_core *core, pawl_status status) {
         core_list_push(core, &channel->pending, channel->sending.items[i]);
     }
     channel->sending.count = 0;
-    channel->backoff_until_ms = core->now_ms +
-                                core_jitter(core, retry_delay_ms(&policy, ++channel->failures));
+    channel->backoff_until_ms = core->now_ms + core_backoff_ms(core, ++channel->failures);
 }
 
 static int leased(const struct perspectives_answer *answer) {

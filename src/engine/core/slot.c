@@ -158,9 +158,8 @@ bool core_slots_full(const struct engine_core *core) { return core->now_ms >= co
 /* Until when what runs in the slot is renewed, if it shows no progress. */
 int64_t core_keep_until_ms(const struct engine_core *core, const struct slot *slot) {
     int64_t third_ms = core_lease_ms(core, slot->channel) / 3;
-    int renewals = slot->channel == CHANNEL_JOBS ? ENGINE_JOB_RENEWALS : ENGINE_RENEWALS;
     return slot->deadline_ms > 0 ? slot->deadline_ms + ENGINE_LEAVE_MS
-                                 : core->now_ms + (renewals + 1) * third_ms;
+                                 : core->now_ms + (ENGINE_RENEWALS + 1) * third_ms;
 }
 
 static void measure(struct engine_core *core, const struct slot *slot, const struct engine_event *event) {

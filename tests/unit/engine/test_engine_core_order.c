@@ -207,7 +207,7 @@ static void test_after_a_fence_the_rest_is_renewed_by_name(void **state) {
     driver_answer_empty(&d);
     driver_beat_ok(&d, 0, false);
     int by_name = 0;
-    for (int i = 0; i < 400 && by_name < 3; i++) {
+    for (int i = 0; i < 1200 && by_name < 3; i++) {
         driver_wait(&d, 500);
         if (d.beats > 1) {
             d.beats = 1;

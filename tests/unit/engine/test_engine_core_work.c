@@ -403,7 +403,7 @@ static void test_what_runs_is_renewed_and_hung_work_is_not(void **state) {
     driver_answer_empty(&d);
     driver_beat_ok(&d, 0, false);
     int renewed = 0;
-    for (int i = 0; i < 400 && d.cancels == 0; i++) {
+    for (int i = 0; i < 1200 && d.cancels == 0; i++) {
         driver_wait(&d, 500);
         if (d.beats > 1) {
             d.beats = 1;
