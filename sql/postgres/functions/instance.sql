@@ -373,8 +373,8 @@ $$;
 CREATE OR REPLACE FUNCTION pawl.instance_full(p_id uuid, p_full boolean) RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
-    IF num_nulls(p_id, p_full) > 0 THEN
-        PERFORM pawl.refuse_null(ARRAY['p_id', 'p_full'], ARRAY[p_id IS NULL, p_full IS NULL]);
+    IF p_full IS NULL THEN
+        PERFORM pawl.refuse_null(ARRAY['p_full'], ARRAY[true]);
     END IF;
     UPDATE pawl.instance i SET is_full = p_full WHERE i.id = p_id AND i.state = :INSTANCE_ACTIVE;
     IF NOT FOUND THEN
