@@ -137,7 +137,7 @@ enum engine_event_type {
     EVENT_READY,
     EVENT_NOT_READY,
     EVENT_REGISTERED,    /* status; instance, instance_lease_ms, policy, beside, epoch */
-    EVENT_BEAT,          /* status; beat, settled, peers, peers_busy, peer_ends_ms, lanes_short */
+    EVENT_BEAT,          /* status; beat, settled, peers, peers_busy, peer_idle, peer_ends_ms, lanes_short */
     EVENT_LOOKED,        /* status; look */
     EVENT_BATCH,         /* status; result, grant */
     EVENT_CLAIMED,       /* status; result, grant: of ACTION_CLAIM */
@@ -191,6 +191,7 @@ struct engine_event {
     const struct grants_settled *settled[CHANNEL_COUNT]; /* NULL: what the beat knew was not compared */
     int peers;                                           /* other live instances */
     bool peers_busy;                                     /* one of them has work in flight */
+    bool peer_idle;       /* one that serves a kind of messages of ours has nothing in hand */
     int64_t peer_ends_ms; /* until the first of their leases ends, unless it beats; 0 = not known */
     bool lanes_short;     /* the instance owns fewer lanes than its share */
     const struct peers_look *look;

@@ -45,7 +45,8 @@ static void set_off(struct engine_core *core) {
 static void beat(struct engine_core *core) {
     core->news = false;
     core->beat_sent_ms = core->now_ms;
-    core->said_full = core_slots_full(core);
+    /* A worker that stops leaves its lanes to others. */
+    core->said_full = core->stopping || core_slots_full(core);
     struct engine_action *action = core_act(core, ACTION_BEAT);
     if (action != NULL)
         action->full = core->said_full;

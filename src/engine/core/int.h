@@ -302,6 +302,7 @@ struct engine_core {
     int64_t beat_sent_ms;
     bool news;      /* to be fetched with a beat that begins from now on */
     bool said_full; /* with the last beat */
+    bool peer_idle; /* at the last beat */
     int64_t look_until_ms;
     int64_t cleaned_done; /* messages and jobs that had ended when housekeeping was last due */
 

@@ -170,6 +170,7 @@ void core_life_beat(struct engine_core *core, const struct engine_event *event) 
     duty->due_ms = core->beat_sent_ms + core_life_beat_ms(core);
     fetch_news(core);
     core->metrics.peers = event->peers;
+    core->peer_idle = event->peer_idle;
     core->metrics.heartbeats++;
     core->jobs.lost = core->perspectives.lost = false; /* an instance that was not evicted is alive again */
     for (enum engine_channel channel = 0; channel < CHANNEL_COUNT; channel++) {
@@ -222,10 +223,10 @@ bool core_life_look_wanted(struct engine_core *core) {
 /* When the others hear that all slots are taken, after what waited was given back, or that one is free again,
  * with less hurry: lanes should not go back and forth. */
 static int64_t full_due_ms(const struct engine_core *core) {
-    if (!core->registered || core->deregistering || core->duties.items[DUTY_BEAT].running)
+    if (!core->registered || core->deregistering || core->stopping || core->duties.items[DUTY_BEAT].running)
         return INT64_MAX;
     if (core->said_full)
-        return core_slots_full(core) ? INT64_MAX : core->beat_sent_ms + ENGINE_TURN_MS;
+        return core_slots_full(core) ? INT64_MAX : core->beat_sent_ms + ENGINE_LOOK_MS;
     for (int kind = 1; kind <= KIND_COUNT; kind++) {
         if (core->pending[REPORT_RELEASE][kind].count + core->sending[REPORT_RELEASE][kind].count > 0)
             return INT64_MAX;

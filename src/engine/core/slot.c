@@ -140,10 +140,12 @@ int64_t core_slots_due_ms(const struct engine_core *core) {
 }
 
 /* From when on all slots have been taken for ENGINE_WAIT_MS, each by the same work, if none is vacated before
- * that; never when one is free, or when no other worker could take what waits. */
+ * that. Never when one is free, and not before another worker has nothing to do: where all are busy, lanes
+ * that go round help nobody. Once the others know, it lasts until a slot is free: the one that was idle has
+ * our work now. */
 int64_t core_slots_full_ms(const struct engine_core *core) {
     int64_t full_ms = 0;
-    if (core->metrics.peers == 0 || core->stopping || core_running(core) < core->config.slots ||
+    if (!(core->peer_idle || core->said_full) || core->stopping || core_running(core) < core->config.slots ||
         (core->config.instance.kinds & KIND_BITS_ALL) == 0)
         return INT64_MAX;
     for (int i = 0; i < core->config.slots; i++) {

@@ -64,7 +64,7 @@ static pawl_status run_register(struct store_thread *thread, struct call *call) 
     pawl_status status = ops->instance_register(thread->store, &call->instance, &call->grant, &call->error);
     if (status == PAWL_OK) {
         thread->instance = call->instance.id;
-        thread->full = false;
+        thread->full = thread->lanes_short = false;
         status = ops->liveness_hold(thread->store, thread->instance, &held, &call->error);
     }
     if (status == PAWL_OK)
@@ -111,7 +111,10 @@ static pawl_status count_peers(struct store_thread *thread, struct call *call) {
         if (row->state != INSTANCE_ACTIVE || uuid_equal(row->id, thread->instance))
             continue;
         call->peers++;
-        call->peers_busy = call->peers_busy || row->claims > 0 || row->jobs > 0;
+        bool busy = row->claims > 0 || row->jobs > 0;
+        call->peers_busy = call->peers_busy || busy;
+        call->peer_idle = call->peer_idle ||
+                          (!busy && (row->kinds & call->instance.kinds & KIND_BITS_ALL) != 0);
         int64_t ends_ms = row->lease_until_ms - row->beat_ms - row->beat_age_ms;
         if (ends_ms > 0 && (call->peer_ends_ms == 0 || ends_ms < call->peer_ends_ms))
             call->peer_ends_ms = ends_ms;
@@ -119,6 +122,7 @@ static pawl_status count_peers(struct store_thread *thread, struct call *call) {
             live[kind] += serves(row->kinds, kind);
     }
     call->lanes_short = status == PAWL_OK && !call->full && lanes_short(thread, call, live);
+    thread->lanes_short = call->lanes_short;
     return status;
 }
 
@@ -155,7 +159,7 @@ static pawl_status settle(struct store_thread *thread, struct call *call, enum e
 static pawl_status run_beat(struct store_thread *thread, struct call *call) {
     const struct store_core_ops *ops = &thread->store->ops->core;
     pawl_status status = PAWL_OK;
-    if (call->full != thread->full)
+    if (call->full != thread->full || thread->lanes_short)
         status = ops->instance_full(thread->store, thread->instance, call->full, &call->error);
     if (status == PAWL_OK) {
         thread->full = call->full;

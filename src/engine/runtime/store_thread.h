@@ -84,7 +84,7 @@ struct call {
     struct work_left left;    /* left: out */
     struct pause_rows pauses; /* beat and register; in the arena */
     int peers;
-    bool peers_busy;
+    bool peers_busy, peer_idle;
     int64_t peer_ends_ms;
     bool lanes_short;
     enum store_answer answer;
@@ -125,8 +125,9 @@ struct store_thread {
     struct store *store;
     pawl_uuid instance; /* whose liveness is held; nil = none */
     struct settings settings;
-    bool full;      /* what the store knows of the instance */
-    bool unsettled; /* the last comparison of grants failed, and that was told */
+    bool full;        /* what the store knows of the instance, unless it has lost that */
+    bool lanes_short; /* at the last beat: maybe it has */
+    bool unsettled;   /* the last comparison of grants failed, and that was told */
 };
 
 PAWL_MUSTCHECK pawl_status store_thread_open(struct store_thread *thread, pawl_error *err);

@@ -110,7 +110,7 @@ struct wire {
     struct beat_result beat;
     struct peers_look look;
     int peers;
-    bool peers_busy, lanes_short, late;
+    bool peers_busy, peer_idle, lanes_short, late;
     int64_t peer_ends_ms;
     enum store_answer answer;
     enum fail_outcome fail;

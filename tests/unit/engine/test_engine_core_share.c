@@ -222,8 +222,8 @@ static void test_silence_fences_jobs_too(void **state) {
     end(&s);
 }
 
-/* One slot, which runs the first of three streams; how many peers there are. */
-static void begin_full(struct driver *d, int peers) {
+/* One slot, which runs the first of three streams; how many peers there are, and whether they have work. */
+static void begin_full(struct driver *d, int peers, bool busy) {
     driver_init(d);
     d->config.slots = 1;
     driver_up(d);
@@ -234,7 +234,7 @@ static void begin_full(struct driver *d, int peers) {
     driver_answer(d, grant);
     driver_ready(d);
     driver_answer_empty(d);
-    driver_beat_ok(d, peers, false);
+    driver_beat_ok(d, peers, busy);
     assert_true(str_equal_cstr(d->runs[0].items[0]->stream, "s1"));
     d->beats = 0;
 }
@@ -245,7 +245,7 @@ static void begin_full(struct driver *d, int peers) {
 static void test_messages_do_not_wait_for_a_full_worker(void **state) {
     (void)state;
     struct driver d;
-    begin_full(&d, 1);
+    begin_full(&d, 1, false);
     driver_wait(&d, ENGINE_WAIT_MS - 1);
     assert_false(d.checking);
     driver_wait(&d, 1);
@@ -262,12 +262,16 @@ static void test_messages_do_not_wait_for_a_full_worker(void **state) {
     driver_answer_empty(&d);
     assert_int_equal(d.beats, 1);
     assert_true(d.full);
-    driver_beat_ok(&d, 1, false);
+    driver_beat_ok(&d, 1, true); /* who was idle has our lanes, and they do not come back while we are full */
+    driver_wait(&d, d.config.heartbeat_ms);
+    assert_int_equal(d.beats, 2);
+    assert_true(d.full);
+    driver_beat_ok(&d, 1, true);
     driver_done(&d, 0); /* the next of its stream follows */
     assert_int_equal(d.runs[0].count, 1);
     driver_done(&d, 0);
-    driver_wait(&d, ENGINE_TURN_MS);
-    assert_int_equal(d.beats, 2);
+    driver_wait(&d, ENGINE_LOOK_MS);
+    assert_int_equal(d.beats, 3);
     assert_false(d.full);
     driver_free(&d);
 }
@@ -276,10 +280,36 @@ static void test_messages_do_not_wait_for_a_full_worker(void **state) {
 static void test_messages_of_a_lone_worker_wait(void **state) {
     (void)state;
     struct driver d;
-    begin_full(&d, 0);
+    begin_full(&d, 0, false);
     driver_wait(&d, 900);
     assert_false(d.checking);
     assert_int_equal(d.beats, 0);
+    driver_free(&d);
+}
+
+/* Where all are busy, lanes that go round help nobody. */
+static void test_messages_wait_where_all_are_busy(void **state) {
+    (void)state;
+    struct driver d;
+    begin_full(&d, 1, true);
+    driver_wait(&d, 900);
+    assert_int_equal(d.beats, 0);
+    if (d.checking) { /* it may ask for more, but gives nothing back */
+        driver_ready(&d);
+        assert_int_equal(d.batch->release_count[KIND_OUTBOX], 0);
+    }
+    driver_free(&d);
+}
+
+/* It claims nothing more, so its lanes are better off elsewhere. */
+static void test_a_worker_that_stops_leaves_its_lanes(void **state) {
+    (void)state;
+    struct driver d;
+    begin_full(&d, 1, true);
+    driver_step(&d, (struct engine_event){.type = EVENT_STOP});
+    driver_wait(&d, d.config.heartbeat_ms);
+    assert_int_equal(d.beats, 1);
+    assert_true(d.full);
     driver_free(&d);
 }
 
@@ -292,6 +322,8 @@ int main(void) {
         cmocka_unit_test(test_no_slot_waits_for_jobs_that_are_not_asked_for),
         cmocka_unit_test(test_silence_fences_jobs_too),
         cmocka_unit_test(test_messages_do_not_wait_for_a_full_worker),
+        cmocka_unit_test(test_messages_wait_where_all_are_busy),
+        cmocka_unit_test(test_a_worker_that_stops_leaves_its_lanes),
         cmocka_unit_test(test_messages_of_a_lone_worker_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
