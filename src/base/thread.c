@@ -24,6 +24,8 @@ sigset_t thread_stop_signals(void) {
     return stop;
 }
 
+void thread_interrupt_ends(void) { signal(SIGINT, SIG_DFL); }
+
 void thread_cond_init(pthread_cond_t *cond) {
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);

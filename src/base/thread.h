@@ -14,6 +14,10 @@ int thread_start(pthread_t *thread, void *(*run)(void *self), void *self);
  * started with &. */
 sigset_t thread_stop_signals(void);
 
+/* For a program that waits for none of them and has nothing to finish: SIGINT ends it, even if it was ignored
+ * at startup. */
+void thread_interrupt_ends(void);
+
 /* A condition variable on CLOCK_MONOTONIC (clock_monotonic_after), unaffected by the wall clock. */
 void thread_cond_init(pthread_cond_t *cond);
 

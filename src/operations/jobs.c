@@ -151,7 +151,7 @@ static pawl_status job_list(struct request *request, pawl_error *err) {
     int64_t left = request_number(request, "limit", PAWL_LIST_DEFAULT);
     do {
         struct job_rows found = {.count = 0};
-        filter.limit = (int)left;
+        filter.limit = left < PAWL_LIST_MAX ? (int)left : PAWL_LIST_MAX;
         pawl_status status =
             request->store->ops->jobs->jobs(request->store, &filter, request->arena, &found, err);
         if (status != PAWL_OK)

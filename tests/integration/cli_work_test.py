@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The program at work: sending, and messages that are running, waiting, dead or done."""
 import json
+import signal
 import stat
 import subprocess
 import sys
@@ -392,6 +393,28 @@ class WorkTest(CliTest):
                       "audit list", "task list", "alerts list"):
             answer = self.run_pawl(*words.split(), "-o", "wide")
             self.assertEqual((answer.code, answer.err), (0, ""), words)
+
+    def test_a_list_of_jobs_goes_on_beyond_one_question(self):
+        """--limit may be above what the store gives at once."""
+        self.ok("job", "enqueue", "t", "--count", "5003")
+        shown = [row["id"] for row in self.ok("job", "list", "--limit", "5001")]
+        self.assertEqual((len(shown), len(set(shown))), (5001, 5001))
+        rest = [row["id"] for row in self.ok("job", "list", "--limit", "5001", "--after", str(shown[-1]))]
+        self.assertEqual(len(set(shown + rest)), 5003)
+
+    def test_what_follows_ends_with_an_interrupt(self):
+        """Also where a shell had it ignored, as it does for what runs in the background."""
+        self.ok("events", "append", "s", "Made", "{}")
+        (self.dir / "run.yaml").write_text("name: r\npartitions: {list: [a]}\npage: {uses: shop.page}\n", encoding="utf-8")
+        for words in ("events tail", "run start run.yaml --watch"):
+            with subprocess.Popen(["bash", "-c", "trap '' INT; exec \"$@\"", "bash", Setup.pawl, *words.split()], env=self.env,
+                                  cwd=self.dir, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+                try:
+                    self.assertNotEqual(process.stdout.readline(), b"", words)
+                    process.send_signal(signal.SIGINT)
+                    self.assertEqual(process.wait(cli_support.SECONDS_MAX), -signal.SIGINT, words)
+                finally:
+                    process.kill()
 
     def test_settings(self):
         before = self.ok("settings", "show")

@@ -176,6 +176,9 @@ class Page(unittest.TestCase):
                     self.assertIsNone(process.poll(), f"{where}: {line}\n{said()}")
                     self.assertLess(time.monotonic(), end, f"{where}: {line}\n{said()}")
                     time.sleep(0.05)
+                while works is None and process.poll() is None and not said():  # it follows something: the first line of it
+                    self.assertLess(time.monotonic(), end, f"{where}: {line}")
+                    time.sleep(0.05)
                 time.sleep(0.3)
             finally:
                 if process.poll() is None:

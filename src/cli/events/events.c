@@ -7,6 +7,7 @@
 #include "base/json/json.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "base/thread.h"
 #include "base/time/clock.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
@@ -158,6 +159,7 @@ static pawl_status tail(struct cli *cli, pawl_error *err) {
     pawl_status status = PAWL_OK;
     if (query.from == 0)
         query.from = 1;
+    thread_interrupt_ends();
     while (status == PAWL_OK && left > 0) {
         size_t count = 0;
         query.limit = (int)(left < TAIL_ROWS ? left : TAIL_ROWS);

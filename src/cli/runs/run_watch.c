@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "base/thread.h"
 #include "base/time/clock.h"
 #include "view/run.h"
 
@@ -60,6 +61,7 @@ pawl_status run_watch(struct cli *cli, const char *word, pawl_error *err) {
     struct sample samples[SAMPLES];
     struct arena *arena = arena_create(0);
     pawl_status status = arena != NULL ? PAWL_OK : error_set(err, PAWL_NO_MEMORY, "run", "out of memory");
+    thread_interrupt_ends();
     for (size_t looks = 0; status == PAWL_OK; looks++) {
         struct sample now;
         arena_reset(arena);
