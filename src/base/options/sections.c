@@ -38,11 +38,12 @@ static bool read_value(struct section_file *file, const struct section_key *key,
         return false;
     switch (key->kind) {
     case SECTION_TEXT:
+    case SECTION_ANY_TEXT:
     case SECTION_SECRET:
     case SECTION_TEXT_SECRET:
         text = ending.len > 0 ? secret(file->arena, text, str_equal_cstr(ending, "-env")) : text;
         *(const char **)member = text;
-        return text != NULL && value.len > 0;
+        return text != NULL && (value.len > 0 || key->kind != SECTION_TEXT);
     case SECTION_NAME:
         *(pawl_str *)member = (pawl_str){text, value.len};
         return value.len > 0 && value.len <= (size_t)key->max;

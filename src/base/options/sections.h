@@ -10,9 +10,10 @@
 
 enum section_value {
     SECTION_TEXT,         /* const char *: not empty */
+    SECTION_ANY_TEXT,     /* const char *: may be empty */
     SECTION_NAME,         /* pawl_str: from 1 to max bytes */
     SECTION_SECRET,       /* const char *: KEY-env names a variable, KEY-file a file */
-    SECTION_TEXT_SECRET,  /* the same, or KEY has it itself */
+    SECTION_TEXT_SECRET,  /* the same, or KEY has it itself, perhaps empty */
     SECTION_MS,           /* int: a duration of at most max ms */
     SECTION_DURATION,     /* int64_t: the same; max 0 = any */
     SECTION_NUMBER,       /* int: from 1 to max */
