@@ -46,6 +46,7 @@ struct turn {
     char name[NAME_BYTES]; /* the name its result is recorded under */
     bool skipped;          /* it has already ended: done, or failed for good */
     bool failed;           /* for good */
+    bool noted;            /* its result is recorded */
     int attempt;           /* of this round */
     struct receptor_call call;
     struct run_handle handle;
@@ -113,74 +114,6 @@ static pawl_status recall_all(struct receptors *all, const struct item *item, st
     return status;
 }
 
-static void *turn_main(void *self) {
-    struct turn *turn = self;
-    receptor_call(&turn->all->world, &turn->call, &turn->verdict);
-    pthread_mutex_lock(&turn->party->lock);
-    turn->party->running--;
-    pthread_cond_signal(&turn->party->ended);
-    pthread_mutex_unlock(&turn->party->lock);
-    return NULL;
-}
-
-static void turn_begin(struct turn *turn, const struct item *item) {
-    const struct handler *handler = turn->handler;
-    turn->call = (struct receptor_call){
-        .handler = handler,
-        .item = item,
-        .name = handler->receptor,
-        .deadline_ms = handler->timeout_ms > 0 ? clock_boot_ms() + handler->timeout_ms : 0,
-        .cancel = &turn->handle.cancel,
-        .run = &turn->handle};
-    pthread_mutex_lock(&turn->party->lock);
-    turn->party->running++;
-    pthread_mutex_unlock(&turn->party->lock);
-    turn->threaded = pthread_create(&turn->thread, NULL, turn_main, turn) == 0;
-    if (!turn->threaded)
-        turn_main(turn);
-}
-
-/* Tells running receptors that their result no longer counts, and functions that their time is over;
- * functions cannot be ended in any other way. */
-static void turns_tell(struct turn *turns, size_t count, const stop_flag *cancel) {
-    enum stop_reason over = stop_read(cancel);
-    for (size_t i = 0; i < count; i++) {
-        struct turn *turn = &turns[i];
-        bool late = turn->handler->kind == HANDLER_FUNCTION && turn->call.deadline_ms > 0 &&
-                    clock_boot_ms() >= turn->call.deadline_ms;
-        if (over != STOP_NONE || late)
-            stop_set(&turn->handle.cancel, over != STOP_NONE ? over : STOP_TIMEOUT);
-    }
-}
-
-static void turns_wait(struct party *party, struct turn *turns, size_t count, const stop_flag *cancel) {
-    pthread_mutex_lock(&party->lock);
-    while (party->running > 0) {
-        struct timespec until;
-        turns_tell(turns, count, cancel);
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += LOOK_MS * 1000000L;
-        until.tv_sec += until.tv_nsec / 1000000000L;
-        until.tv_nsec %= 1000000000L;
-        pthread_cond_timedwait(&party->ended, &party->lock, &until);
-    }
-    pthread_mutex_unlock(&party->lock);
-    for (size_t i = 0; i < count; i++) {
-        if (turns[i].threaded)
-            pthread_join(turns[i].thread, NULL);
-    }
-}
-
-static void party_open(struct party *party) {
-    thread_cond_init(&party->ended);
-    pthread_mutex_init(&party->lock, NULL);
-}
-
-static void party_close(struct party *party) {
-    pthread_cond_destroy(&party->ended);
-    pthread_mutex_destroy(&party->lock);
-}
-
 /* A failure of the last attempt is final. */
 static bool turn_ends(const struct turn *turn) {
     int limit = turn->handler->max_attempts;
@@ -195,7 +128,7 @@ static size_t make_reports(const struct item *item, struct turn *turns, size_t c
     for (size_t i = 0; i < count; i++) {
         struct turn *turn = &turns[i];
         enum handler_outcome outcome = turn->verdict.outcome;
-        if (turn->skipped || outcome == HANDLED_NOT_RUN || outcome == HANDLED_SNOOZE)
+        if (turn->skipped || turn->noted || outcome == HANDLED_NOT_RUN || outcome == HANDLED_SNOOZE)
             continue;
         bool done = outcome == HANDLED_DONE;
         turn->failed = turn_ends(turn);
@@ -229,6 +162,92 @@ static void note(struct receptors *all, const struct item *item, struct turn *tu
         if (status != PAWL_OK)
             nanosleep(&(struct timespec){0, 100000000L << tries}, NULL);
     }
+    for (size_t i = 0; i < count; i++)
+        turns[i].noted = turns[i].noted || status == PAWL_OK;
+}
+
+static struct timespec look_until(void) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += LOOK_MS * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    return until;
+}
+
+/* True: the others have ended too, or do so soon; all their results can be recorded with one call. */
+static bool party_leave(struct party *party) {
+    struct timespec until = look_until();
+    int late = 0;
+    pthread_mutex_lock(&party->lock);
+    party->running--;
+    pthread_cond_broadcast(&party->ended);
+    while (party->running > 0 && late == 0)
+        late = pthread_cond_timedwait(&party->ended, &party->lock, &until);
+    bool over = party->running == 0;
+    pthread_mutex_unlock(&party->lock);
+    return over;
+}
+
+/* The result is recorded here, not by the thread that waits for all: that one must be free to tell the others
+ * that they are fenced, also while the store does not answer. */
+static void *turn_main(void *self) {
+    struct turn *turn = self;
+    receptor_call(&turn->all->world, &turn->call, &turn->verdict);
+    if (!party_leave(turn->party))
+        note(turn->all, turn->call.item, turn, 1);
+    return NULL;
+}
+
+static void turn_begin(struct turn *turn, const struct item *item) {
+    const struct handler *handler = turn->handler;
+    turn->call = (struct receptor_call){
+        .handler = handler,
+        .item = item,
+        .name = handler->receptor,
+        .deadline_ms = handler->timeout_ms > 0 ? clock_boot_ms() + handler->timeout_ms : 0,
+        .cancel = &turn->handle.cancel,
+        .run = &turn->handle};
+    turn->threaded = pthread_create(&turn->thread, NULL, turn_main, turn) == 0;
+    if (!turn->threaded)
+        turn_main(turn);
+}
+
+/* Tells running receptors that their result no longer counts, and functions that their time is over;
+ * functions cannot be ended in any other way. */
+static void turns_tell(struct turn *turns, size_t count, const stop_flag *cancel) {
+    enum stop_reason over = stop_read(cancel);
+    for (size_t i = 0; i < count; i++) {
+        struct turn *turn = &turns[i];
+        bool late = turn->handler->kind == HANDLER_FUNCTION && turn->call.deadline_ms > 0 &&
+                    clock_boot_ms() >= turn->call.deadline_ms;
+        if (over != STOP_NONE || late)
+            stop_set(&turn->handle.cancel, over != STOP_NONE ? over : STOP_TIMEOUT);
+    }
+}
+
+static void turns_wait(struct party *party, struct turn *turns, size_t count, const stop_flag *cancel) {
+    pthread_mutex_lock(&party->lock);
+    while (party->running > 0) {
+        struct timespec until = look_until();
+        turns_tell(turns, count, cancel);
+        pthread_cond_timedwait(&party->ended, &party->lock, &until);
+    }
+    pthread_mutex_unlock(&party->lock);
+    for (size_t i = 0; i < count; i++) {
+        if (turns[i].threaded)
+            pthread_join(turns[i].thread, NULL);
+    }
+}
+
+static void party_open(struct party *party) {
+    thread_cond_init(&party->ended);
+    pthread_mutex_init(&party->lock, NULL);
+}
+
+static void party_close(struct party *party) {
+    pthread_cond_destroy(&party->ended);
+    pthread_mutex_destroy(&party->lock);
 }
 
 static void add_error(struct handler_verdict *verdict, const struct turn *turn) {
@@ -286,6 +305,8 @@ static void run_turns(struct receptors *all, const struct handler_batch *batch, 
         return;
     }
     party_open(&party);
+    for (size_t i = 0; i < count; i++)
+        party.running += !turns[i].skipped; /* before the first of them can end */
     for (size_t i = 0; i < count; i++) {
         if (!turns[i].skipped)
             turn_begin(&turns[i], item);
