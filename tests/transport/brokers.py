@@ -176,11 +176,14 @@ class Redis(Broker):
 
 
 class Nats(Broker):
+    accounts = ""  # lines of the configuration
+
     def start(self):
         config = [f'listen: "127.0.0.1:{self.port}"', f'jetstream {{ store_dir: "{self.dir}/js" }}',
                   "max_payload: 1048576"]
         if getattr(self, "password", None):
             config.append(f'authorization {{ user: "pawl", password: "{self.password}" }}')
+        config.append(self.accounts)
         if self.tls_port:
             config.append(f'tls {{ cert_file: "{self.path("cert.pem")}", key_file: "{self.path("key.pem")}" }}')
         pathlib.Path(self.path("nats.conf")).write_text("\n".join(config), encoding="ascii")

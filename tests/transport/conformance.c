@@ -13,6 +13,12 @@
  *                       breaks
  *   only=frozen         every call ends by its deadline when the broker stops: the program says "# ready" and
  *                       goes on when a line comes
+ *   only=chatter        publishing ends by its deadline when the broker says everything but the answer
+ *   only=cut            a message whose headers cannot be built is not sent without them
+ *   only=forbidden      messages to a destination that is `forbidden` to this user, among others
+ *   only=group          a `group` that the broker cannot name
+ *   clear               an address of a broker that goes on in the clear where TLS must begin
+ *   says                what the reason of a refusal must contain
  *   tls_wrong           an address whose certificate is for another name; ca: the authority to trust
  *   unroutable          a destination that does not exist;  large: a payload of so many bytes is too large
  *   option.NAME         a setting of the module
@@ -25,6 +31,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/str.h"
 #include "base/time/clock.h"
 #include "base/uuid.h"
@@ -290,6 +297,68 @@ static void bad_one(struct run *run, const char *name, struct transport_message 
     run->module->close(session);
 }
 
+/* Without permission for one destination, each of its messages is refused, and the session serves others. */
+static void forbidden(struct run *run) {
+    const char *name = "what is forbidden is refused, the rest is confirmed";
+    struct transport *session = open_or_fail(run, name);
+    if (session == NULL)
+        return;
+    struct transport_message messages[5];
+    struct transport_result results[5];
+    memset(results, 0, sizeof(results));
+    for (size_t i = 0; i < 5; i++) {
+        messages[i] = make(run, i, arena_printf(run->arena, "s-%zu", i), "{\"n\":1}");
+        if (i % 2 == 1)
+            messages[i].destination = str_from(word(run, "forbidden"));
+    }
+    pawl_error error = {0};
+    pawl_status status = run->module->publish(session, messages, 4, results, &error);
+    if (status == PAWL_OK)
+        status = run->module->publish(session, messages + 4, 1, results + 4, &error);
+    bool good = status == PAWL_OK;
+    for (size_t i = 0; i < 5; i++)
+        good = good && results[i].fate == (i % 2 == 1 ? FATE_REFUSED : FATE_CONFIRMED);
+    verdict(run, good, name,
+            arena_printf(run->arena, "fates %d %d %d %d %d: %s %s", results[0].fate, results[1].fate,
+                         results[2].fate, results[3].fate, results[4].fate, results[1].error, error.text));
+    printf("# reason: %s\n", results[1].error);
+    run->module->close(session);
+}
+
+/* The first of two messages has headers beyond what a buffer takes; the second must not hide that. */
+static void cut_headers(struct run *run) {
+    const char *name = "headers that cannot be built are not left out";
+    char *huge = calloc(1, PAWL_BUF_BYTES_MAX);
+    struct transport *session = huge != NULL ? open_or_fail(run, name) : NULL;
+    if (session != NULL) {
+        struct transport_message messages[] = {make(run, 0, "s-1", "{}"), make(run, 1, "s-2", "{}")};
+        struct transport_result results[2];
+        memset(results, 0, sizeof(results));
+        messages[0].event.traceparent = (pawl_str){huge, PAWL_BUF_BYTES_MAX};
+        pawl_error error = {0};
+        pawl_status status = run->module->publish(session, messages, 2, results, &error);
+        verdict(run, status == PAWL_NO_MEMORY && results[0].fate == FATE_UNAVAILABLE, name,
+                arena_printf(run->arena, "%s, fate %d: %s", pawl_status_name(status), results[0].fate,
+                             error.text));
+    }
+    run->module->close(session);
+    free(huge);
+}
+
+static void refused_group(struct run *run) {
+    struct transport *session = open_or_fail(run, "a group that cannot be");
+    struct transport_subscription subscription = {str_from(word(run, "from")), str_from(word(run, "group")),
+                                                  STR("reader")};
+    pawl_error error = {0};
+    if (session == NULL)
+        return;
+    pawl_status status = run->module->subscribe(session, &subscription, &error);
+    verdict(run, status == PAWL_INVALID && strstr(error.text, word(run, "says")) != NULL,
+            "a group that cannot be",
+            arena_printf(run->arena, "%s: %s", pawl_status_name(status), error.text));
+    run->module->close(session);
+}
+
 static void refused_message(struct run *run) {
     struct transport *session = open_or_fail(run, "a full queue refuses for now");
     if (session == NULL)
@@ -471,6 +540,14 @@ static void frozen(struct run *run) {
     ended(run, "the sessions of a frozen broker close", began_ms, true, &error);
 }
 
+static void chatter(struct run *run) {
+    run->config.confirm_ms = FROZEN_MS;
+    struct transport *session = open_or_fail(run, "a broker that says all but the answer");
+    if (session != NULL)
+        frozen_publish(run, session, 1, 8, "a broker that says all but the answer");
+    run->module->close(session);
+}
+
 static void refused_open(struct run *run, const char *name, const char *url, const char *ca,
                          pawl_status wanted) {
     struct transport_config config = run->config;
@@ -482,9 +559,10 @@ static void refused_open(struct run *run, const char *name, const char *url, con
     int64_t began_ms = clock_boot_ms();
     pawl_status status = run->module->open(&config, &session, &error);
     int64_t took_ms = clock_boot_ms() - began_ms;
-    const char *secret = word(run, "secret");
+    const char *secret = word(run, "secret"), *says = word(run, "says");
     bool shown = secret != NULL && strstr(error.text, secret) != NULL;
-    verdict(run, status == wanted && took_ms < 8000 && !shown, name,
+    bool said = says == NULL || strstr(error.text, says) != NULL;
+    verdict(run, status == wanted && took_ms < 8000 && !shown && said, name,
             arena_printf(run->arena, "%s after %" PRId64 " ms: %s", pawl_status_name(status), took_ms,
                          error.text));
     printf("# reason: %s\n", error.text);
@@ -527,6 +605,14 @@ static void run_cases(struct run *run) {
         steady(run);
     } else if (strcmp(word(run, "only"), "frozen") == 0) {
         frozen(run);
+    } else if (strcmp(word(run, "only"), "chatter") == 0) {
+        chatter(run);
+    } else if (strcmp(word(run, "only"), "cut") == 0) {
+        cut_headers(run);
+    } else if (strcmp(word(run, "only"), "forbidden") == 0) {
+        forbidden(run);
+    } else if (strcmp(word(run, "only"), "group") == 0) {
+        refused_group(run);
     }
     if (word(run, "unroutable") != NULL) {
         struct transport_message bad = make(run, 1, "s-2", "{\"n\":1}");
@@ -546,6 +632,9 @@ static void run_cases(struct run *run) {
         refused_open(run, "a broker that is away", word(run, "closed"), NULL, PAWL_UNAVAILABLE);
     if (word(run, "denied") != NULL)
         refused_open(run, "a wrong password", word(run, "denied"), word(run, "ca"), PAWL_INVALID);
+    if (word(run, "clear") != NULL)
+        refused_open(run, "what comes in the clear before TLS", word(run, "clear"), word(run, "ca"),
+                     PAWL_INVALID);
     if (word(run, "tls_wrong") != NULL)
         refused_open(run, "a certificate for another name", word(run, "tls_wrong"), word(run, "ca"),
                      PAWL_INVALID);

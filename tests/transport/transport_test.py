@@ -15,6 +15,7 @@ import threading
 
 import brokers
 import fake_kafka_door
+import fake_nats
 
 
 def assigned(words):
@@ -169,6 +170,47 @@ def nats(tap, program, _args):
     with guarded:
         tap.conformance(program, "nats", guarded.url, only="open", secret="wrong-secret",
                         denied=f"nats://pawl:wrong-secret@127.0.0.1:{guarded.port}")
+    nats_account(tap, program)
+    nats_fakes(tap, program)
+
+
+def nats_account(tap, program):
+    """What an account may not do concerns single messages."""
+    limited = brokers.Nats()
+    limited.accounts = """no_auth_user: root
+        accounts { A { jetstream: enabled, limits { max_payload: 4000 }, users: [
+            { user: root, password: root },
+            { user: pawl, password: pawl, permissions { publish { deny: ["orders.secret"] } } } ] } }"""
+    with limited:
+        add_stream(limited)
+        url = f"nats://pawl:pawl@127.0.0.1:{limited.port}"
+        tap.conformance(program, "nats", url, only="forbidden", to="orders.one", forbidden="orders.secret")
+        stored = nats_ask(limited, "STREAM.INFO.ORDERS", {})["state"]
+        tap.case(stored["messages"] == 3, "what the account may publish is stored once", stored)
+        tap.conformance(program, "nats", url, only="open", to="orders.one", large=4000)
+        for group in ("a b", "a.b", "a*", ">", "a\tb", "\x7f"):
+            tap.conformance(program, "nats", url, only="group", **{"from": "orders.one"}, group=group, says="use letters")
+
+
+def nats_fakes(tap, program):
+    with tempfile.TemporaryDirectory() as directory:
+        brokers.certificates(directory, "localhost")
+        certificate = (os.path.join(directory, "cert.pem"), os.path.join(directory, "key.pem"))
+        for early in (b"", b"PONG\r\n"):
+            with fake_nats.FakeNats(certificate, early) as fake:
+                url, ca = f"nats+tls://localhost:{fake.port}", os.path.join(directory, "ca.pem")
+                if early:
+                    tap.conformance(program, "nats", url, only="open", ca=ca, clear=url, says="speaks before TLS")
+                else:
+                    tap.conformance(program, "nats", url, only="publish", to="x", ca=ca)
+    with fake_nats.FakeNats() as fake:
+        tap.conformance(program, "nats", f"nats://127.0.0.1:{fake.port}", only="cut", to="x")
+    with fake_nats.FakeNats(stranger=True) as fake:
+        tap.conformance(program, "nats", f"nats://127.0.0.1:{fake.port}", only="refused", to="x")
+    with fake_nats.FakeNats(flood="PING") as fake:
+        tap.conformance(program, "nats", fake_url := f"nats://127.0.0.1:{fake.port}", only="open", closed=fake_url)
+    with fake_nats.FakeNats(flood="HPUB") as fake:
+        tap.conformance(program, "nats", f"nats://127.0.0.1:{fake.port}", only="chatter", to="x")
 
 
 def add_stream(broker, name="ORDERS", subjects="orders.>"):

@@ -87,6 +87,19 @@ static size_t put_all(struct transport *session, const struct transport_message 
     return sent;
 }
 
+/* Refuses the first open message to a subject: the broker denies one after the other. False: there is none.
+ */
+static bool refuse(pawl_str subject, const struct transport_message *messages, size_t count,
+                   struct transport_result *results, const char *reason) {
+    for (size_t i = 0; i < count; i++) {
+        if (results[i].fate == FATE_UNAVAILABLE && str_equal(messages[i].destination, subject)) {
+            transport_result_set(&results[i], FATE_REFUSED, "%s", reason);
+            return true;
+        }
+    }
+    return false;
+}
+
 static pawl_status nats_session_publish(struct transport *session, const struct transport_message *messages,
                                         size_t count, struct transport_result *results, pawl_error *err) {
     transport_results_unknown(results, count, "the broker did not confirm it");
@@ -94,13 +107,18 @@ static pawl_status nats_session_publish(struct transport *session, const struct 
     size_t open = put_all(session, messages, count, results);
     pawl_status status = nats_flush(session, until_ms, err);
     while (status == PAWL_OK && open > 0) {
-        struct nats_frame answer;
+        struct nats_frame answer = {.sid = 0};
         size_t number = 0;
         status = nats_next(session, until_ms, &answer, err);
-        if (status == PAWL_OK && nats_is_answer(session, &answer, &number) && number < count &&
-            results[number].fate == FATE_UNAVAILABLE) {
+        if (status == PAWL_INVALID && refuse(answer.denied, messages, count, results, err->text)) {
+            status = PAWL_OK;
+            open--;
+        } else if (status == PAWL_OK && nats_is_answer(session, &answer, &number) && number < count &&
+                   results[number].fate == FATE_UNAVAILABLE) {
             judge(&answer, &results[number]);
             open--;
+        } else if (status == PAWL_OK) {
+            status = nats_in_time(until_ms, err);
         }
     }
     return transport_late(status, "nats", "the broker did not confirm in time", err);

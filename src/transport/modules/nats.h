@@ -11,7 +11,8 @@ enum { NATS_INBOX_BYTES = 64, NATS_SUBJECT_BYTES = NATS_INBOX_BYTES + 48, NATS_N
 struct transport {
     struct wire *wire;
     int confirm_ms;
-    int64_t payload_bytes_max;
+    int64_t payload_bytes_max; /* the last INFO's, as the following */
+    bool has_headers, offers_tls, wants_tls;
     struct buf out;
     char *in; /* in_at to in_len: what was received and not taken yet */
     size_t in_size, in_at, in_len;
@@ -41,7 +42,9 @@ struct nats_frame {
     pawl_str subject, reply;
     pawl_str headers; /* lines of "name: value" */
     pawl_str data;
-    int64_t status; /* of a message that has nothing but a status; 0 = none */
+    int64_t status;  /* of a message that has nothing but a status; 0 = none */
+    pawl_str denied; /* with PAWL_INVALID: the subject of a message that we may not publish there. The broker
+                        says so once for each message, and the connection goes on. */
 };
 
 PAWL_MUSTCHECK pawl_status nats_session_open(const struct transport_config *config, struct transport **out,
@@ -51,6 +54,10 @@ void nats_session_close(struct transport *session); /* takes NULL */
 /* The next message; PAWL_BUSY: none came in time. */
 PAWL_MUSTCHECK pawl_status nats_next(struct transport *session, int64_t until_ms, struct nats_frame *frame,
                                      pawl_error *err);
+
+/* To be asked after each line that is not for the caller, as they may never end. PAWL_BUSY: the time is over.
+ */
+PAWL_MUSTCHECK pawl_status nats_in_time(int64_t until_ms, pawl_error *err);
 
 /* Appends a message to what is sent by the next flush. Its headers, if any, are in session->headers. */
 void nats_put(struct transport *session, pawl_str subject, const char *reply, pawl_str data);

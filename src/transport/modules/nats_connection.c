@@ -74,6 +74,12 @@ static pawl_status said(pawl_str line, pawl_error *err) {
     return error_set(err, status, "nats", "the broker says: %.*s", STR_ARG(line));
 }
 
+/* "'Permissions Violation for Publish to "subject"'" */
+static pawl_str denied_subject(pawl_str words) {
+    pawl_str start = STR("'Permissions Violation for Publish to \"");
+    return str_starts_with(words, start) ? str_before(str_skip(words, start.len), '"', NULL) : STR("");
+}
+
 /* One line of what was received, and for a message what follows it. */
 struct line {
     pawl_str text;
@@ -102,7 +108,37 @@ static pawl_status read_line(pawl_str have, struct line *line, struct nats_frame
     line->raw = (pawl_str){have.ptr, len};
     if (header_bytes > 0)
         read_headers((pawl_str){end + 1, (size_t)header_bytes}, frame);
-    return str_starts_with(line->text, STR("-ERR")) ? said(str_trim(str_skip(line->text, 4)), err) : PAWL_OK;
+    if (!str_starts_with(line->text, STR("-ERR")))
+        return PAWL_OK;
+    pawl_str words = str_trim(str_skip(line->text, 4));
+    frame->denied = denied_subject(words);
+    return said(words, err);
+}
+
+static bool flag(const struct tree *info, const char *name) {
+    const struct tree *found = tree_get_cstr(info, name);
+    return found != NULL && found->kind == TREE_TRUE;
+}
+
+/* The first line says what the server is; later ones what has changed, such as the limit of our account. */
+static pawl_status read_info(struct transport *session, pawl_str text, pawl_error *err) {
+    const struct tree *info = NULL;
+    struct arena *arena = arena_create(0);
+    if (arena == NULL)
+        return error_no_memory(err, "nats");
+    pawl_status status = tree_parse(arena, text, NULL, &info, err);
+    if (status == PAWL_OK) {
+        const struct tree *most = tree_get_cstr(info, "max_payload");
+        if (most == NULL || !tree_to_i64(most, &session->payload_bytes_max))
+            session->payload_bytes_max = IN_BYTES_MAX;
+        session->has_headers = flag(info, "headers");
+        session->wants_tls = flag(info, "tls_required");
+        session->offers_tls = session->wants_tls || flag(info, "tls_available");
+    } else {
+        status = error_set(err, PAWL_UNAVAILABLE, "nats", "the broker does not speak the NATS protocol");
+    }
+    arena_free(arena);
+    return status;
 }
 
 static pawl_status take_line(struct transport *session, int64_t until_ms, struct line *line,
@@ -113,12 +149,18 @@ static pawl_status take_line(struct transport *session, int64_t until_ms, struct
         session->in_at += line->raw.len;
         if (status == PAWL_OK && str_equal_cstr(line->text, "PING"))
             status = wire_write(session->wire, "PONG\r\n", 6, clock_boot_ms() + session->confirm_ms, err);
+        if (status == PAWL_OK && str_starts_with(line->text, STR("INFO ")))
+            status = read_info(session, str_skip(line->text, 5), err);
         if (status != PAWL_OK || line->raw.len > 0)
             return status;
         status = read_more(session, until_ms, err);
         if (status != PAWL_OK)
             return status;
     }
+}
+
+pawl_status nats_in_time(int64_t until_ms, pawl_error *err) {
+    return clock_boot_ms() < until_ms ? PAWL_OK : error_set(err, PAWL_BUSY, "nats", "no answer in time");
 }
 
 pawl_status nats_next(struct transport *session, int64_t until_ms, struct nats_frame *frame,
@@ -133,16 +175,19 @@ pawl_status nats_next(struct transport *session, int64_t until_ms, struct nats_f
         session->kept_at += line.raw.len;
         return status;
     }
-    pawl_status status;
-    do
-        status = take_line(session, until_ms, &line, frame, err);
-    while (status == PAWL_OK && !line.message);
+    pawl_status status = take_line(session, until_ms, &line, frame, err);
+    while (status == PAWL_OK && !line.message) {
+        status = nats_in_time(until_ms, err);
+        if (status == PAWL_OK)
+            status = take_line(session, until_ms, &line, frame, err);
+    }
     return status;
 }
 
 void nats_put(struct transport *session, pawl_str subject, const char *reply, pawl_str data) {
     struct buf *out = &session->out;
     size_t headers = session->headers.len;
+    out->failed = out->failed || session->headers.failed; /* the next message resets its headers */
     buf_append_cstr(out, headers > 0 ? "HPUB " : "PUB ");
     buf_append_str(out, subject);
     if (headers > 0)
@@ -171,11 +216,11 @@ void nats_answer_subject(const struct transport *session, size_t number,
 }
 
 bool nats_is_answer(const struct transport *session, const struct nats_frame *frame, size_t *number) {
-    pawl_str text;
+    pawl_str text, inbox = str_from(session->inbox);
     uint64_t call, part;
-    pawl_str name = str_before(str_skip(frame->subject, strlen(session->inbox) + 1), '.', &text);
-    if (frame->sid != ANSWERS_SID || !str_to_u64(name, UINT64_MAX, &call) || call != session->call ||
-        !str_to_u64(text, SIZE_MAX, &part))
+    pawl_str name = str_before(str_skip(frame->subject, inbox.len + 1), '.', &text);
+    if (!str_starts_with(frame->subject, inbox) || frame->sid != ANSWERS_SID ||
+        !str_to_u64(name, UINT64_MAX, &call) || call != session->call || !str_to_u64(text, SIZE_MAX, &part))
         return false;
     *number = (size_t)part;
     return true;
@@ -203,6 +248,8 @@ pawl_status nats_ask(struct transport *session, pawl_str subject, pawl_str quest
             buf_append_str(&session->kept, line.raw);
             status = buf_status(&session->kept, "nats", err);
         }
+        if (status == PAWL_OK)
+            status = nats_in_time(until_ms, err);
     }
     if (answer->status == NATS_NO_RESPONDERS)
         return error_set(err, PAWL_UNAVAILABLE, "nats", "no JetStream answers");
@@ -248,31 +295,23 @@ void nats_session_close(struct transport *session) {
     free(session);
 }
 
-static bool flag(const struct tree *info, const char *name) {
-    const struct tree *found = tree_get_cstr(info, name);
-    return found != NULL && found->kind == TREE_TRUE;
-}
-
 /* The server speaks first: what it is, and whether TLS begins now. */
 static pawl_status take_info(struct transport *session, const struct transport_config *config,
                              const struct address *address, int64_t until_ms, pawl_error *err) {
     struct line line;
     struct nats_frame frame;
-    const struct tree *info = NULL;
     pawl_status status = take_line(session, until_ms, &line, &frame, err);
     if (status != PAWL_OK)
         return status;
-    if (!str_starts_with(line.text, STR("INFO ")) ||
-        tree_parse(session->answer, str_skip(line.text, 5), NULL, &info, err) != PAWL_OK)
+    if (!str_starts_with(line.text, STR("INFO ")))
         return error_set(err, PAWL_UNAVAILABLE, "nats", "the broker does not speak the NATS protocol");
-    const struct tree *most = tree_get_cstr(info, "max_payload");
-    if (most == NULL || !tree_to_i64(most, &session->payload_bytes_max))
-        session->payload_bytes_max = IN_BYTES_MAX;
-    if (!flag(info, "headers"))
+    if (!session->has_headers)
         return error_set(err, PAWL_INVALID, "nats", "the broker has no message headers");
-    if (address->tls && !flag(info, "tls_required") && !flag(info, "tls_available"))
+    if (address->tls && !session->offers_tls)
         return error_set(err, PAWL_INVALID, "nats", "the broker offers no TLS");
-    if (!address->tls && flag(info, "tls_required"))
+    if (address->tls && session->in_at < session->in_len) /* it would count as if it had come through TLS */
+        return error_set(err, PAWL_INVALID, "nats", "the broker speaks before TLS");
+    if (!address->tls && session->wants_tls)
         return error_set(err, PAWL_INVALID, "nats", "the broker wants TLS: use nats+tls://");
     return address->tls ? wire_secure(session->wire, config, address, until_ms, err) : PAWL_OK;
 }
@@ -302,7 +341,8 @@ static void say_hello(struct transport *session, const struct address *address) 
         json_cstr(&json, texts[i][1]);
     }
     json_end_object(&json);
-    buf_printf(&session->out, "\r\nSUB %s.> %d\r\nPING\r\n", session->inbox, ANSWERS_SID);
+    /* The limits of our account follow the first PONG, so they are known when the second has come. */
+    buf_printf(&session->out, "\r\nSUB %s.> %d\r\nPING\r\nPING\r\n", session->inbox, ANSWERS_SID);
 }
 
 static pawl_status greet(struct transport *session, const struct transport_config *config,
@@ -320,8 +360,12 @@ static pawl_status greet(struct transport *session, const struct transport_confi
     status = nats_flush(session, until_ms, err);
     struct line line = {.message = false};
     struct nats_frame frame;
-    while (status == PAWL_OK && !str_equal_cstr(line.text, "PONG"))
+    for (int pongs = 0; status == PAWL_OK && pongs < 2;) {
         status = take_line(session, until_ms, &line, &frame, err);
+        pongs += status == PAWL_OK && str_equal_cstr(line.text, "PONG");
+        if (status == PAWL_OK && pongs < 2)
+            status = nats_in_time(until_ms, err);
+    }
     return status;
 }
 

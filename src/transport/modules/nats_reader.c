@@ -167,9 +167,23 @@ static pawl_status find_stream(struct transport *session, pawl_error *err) {
     return status;
 }
 
+/* The group names a consumer, which is one word of a subject. */
+static bool is_group(pawl_str text) {
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        if ((unsigned char)c <= ' ' || c == '\x7f' || c == '.' || c == '*' || c == '>')
+            return false;
+    }
+    return text.len > 0;
+}
+
 pawl_status nats_session_subscribe(struct transport *session, const struct transport_subscription *in,
                                    pawl_error *err) {
     pawl_str group = {NULL, 0};
+    if (!is_group(in->group))
+        return error_set(err, PAWL_INVALID, "nats",
+                         "the group cannot name a consumer: use letters, digits, - and _, but no blanks, "
+                         "control characters, '.', '*' or '>'");
     pawl_status status = str_dup(session->arena, in->from, &session->from, err);
     if (status == PAWL_OK)
         status = str_dup(session->arena, in->group, &group, err);
@@ -221,7 +235,10 @@ static pawl_status pull(struct transport *session, size_t max, int64_t until_ms,
     session->pulls++;
     session->wanted = max;
     session->wanted_till_ms = until_ms > now_ms + PULL_MS_MIN ? until_ms : now_ms + PULL_MS_MIN;
-    snprintf(subject, sizeof(subject), "$JS.API.CONSUMER.MSG.NEXT.%s.%s", session->stream, session->consumer);
+    int made = snprintf(subject, sizeof(subject), "$JS.API.CONSUMER.MSG.NEXT.%s.%s", session->stream,
+                        session->consumer);
+    if (made < 0 || (size_t)made >= sizeof(subject))
+        return error_set(err, PAWL_INVALID, "nats", "the names of stream and group are too long");
     snprintf(reply, sizeof(reply), "%s-%llu.%llu", session->inbox, (unsigned long long)session->sid,
              (unsigned long long)session->pulls);
     snprintf(question, sizeof(question), "{\"batch\":%zu,\"expires\":%lld}", max,
@@ -262,10 +279,12 @@ pawl_status nats_session_receive(struct transport *session, struct arena *arena,
             status = nats_next(session,
                                *count == 0 || (session->pending > 0 && session->wanted > 0) ? until_ms : 0,
                                &frame, err);
-        if (status != PAWL_OK || frame.sid != session->sid)
+        if (status != PAWL_OK)
             continue;
-        if (frame.reply.len == 0) {
-            status = pull_ended(session, &frame, err);
+        if (frame.sid != session->sid || frame.reply.len == 0) {
+            status = frame.sid == session->sid ? pull_ended(session, &frame, err) : PAWL_OK;
+            if (status == PAWL_OK)
+                status = nats_in_time(until_ms, err);
             continue;
         }
         session->wanted -= session->wanted > 0;
