@@ -167,7 +167,9 @@ static const struct operation audit[] = {
              "Anchor the audit: one hash over everything executed so far, to be kept elsewhere"),
      .details = "Workers do the same with their housekeeping and when they stop, and log the hash. Give it "
                 "to pawl audit verify --head later.",
-     READS("/v1/executions/head", "headOfExecutions", "audit"), RECORD(head_columns), .run = execution_head},
+     READS("/v1/executions/head", "headOfExecutions", "audit"),
+     .route_summary = "Show the last anchor of the audit: one hash over everything executed until then",
+     RECORD(head_columns), .run = execution_head},
 };
 
 const struct operation_table agent_operations = OPERATION_TABLE(agents);

@@ -246,13 +246,15 @@ static const struct operation operations[] = {
      .example = "pawl dead redrive 01890a5d-ac96-774b-bcce-b302099a8057\n"
                 "pawl dead redrive --fingerprint 9c1f2a --dry-run",
      .empty = "no dead letters", POSTS("/v1/dead/{id}/redrive", "redriveDeadLetter", "dead letters"),
-     FIELDS(one_fields), RECORD(answer_columns), .run = dead_redrive},
+     .route_summary = "Give one dead letter another round of attempts", FIELDS(one_fields),
+     RECORD(answer_columns), .run = dead_redrive},
     {COMMAND("dead discard", "Discard dead letters: their messages are lost"), .arguments = "[ID]...",
      .flags = VERB_FLAGS, .limit_other = true, .check = check, .writes = true,
      .details = "Takes the same ids and filters as pawl dead redrive, and always asks: without a terminal it "
                 "needs --yes. A stream that was blocked or parked by the dead letter goes on.",
      .example = "pawl dead discard --type order.test --yes", .empty = "no dead letters",
-     POSTS("/v1/dead/{id}/discard", "discardDeadLetter", "dead letters"), FIELDS(one_fields),
+     POSTS("/v1/dead/{id}/discard", "discardDeadLetter", "dead letters"),
+     .route_summary = "Discard one dead letter: its message is lost", FIELDS(one_fields),
      RECORD(answer_columns), .run = dead_discard},
 };
 

@@ -366,7 +366,8 @@ static const struct operation operations[] = {
     {COMMAND("job list", "List jobs"), .alias = "job",
      .flags = FLAG(JOB_STATE) | FLAG(QUEUE) | FLAG(TASK) | FLAG(TYPE) | FLAG(KEY) | FLAG(LIMIT) | FLAG(AFTER),
      .details = "Completed jobs are not listed; pawl audit list shows what they did.", .empty = "no jobs",
-     READS("/v1/jobs", "listJobs", "jobs"), FIELDS(list_fields), COLUMNS(job_columns), .run = job_list},
+     READS("/v1/jobs", "listJobs", "jobs"), .route_summary = "List jobs that are not done, by id",
+     FIELDS(list_fields), COLUMNS(job_columns), .run = job_list},
     {.summary = "Enqueue a job",
      POSTS("/v1/jobs", "enqueueJob", "jobs"),
      .unaudited = true,
@@ -392,14 +393,16 @@ static const struct operation operations[] = {
     {COMMAND("job cancel", "Cancel jobs, also while they run"), .arguments = "ID...", .flags = FLAG(REASON),
      .writes = true,
      .details = "A running job is told within about two seconds; what it has done by then stays done.",
-     POSTS("/v1/jobs/{id}/cancel", "cancelJob", "jobs"), FIELDS(id_fields), RECORD(enqueued_columns),
-     .run = job_cancel},
+     POSTS("/v1/jobs/{id}/cancel", "cancelJob", "jobs"),
+     .route_summary = "Cancel one job; a running one is asked to stop", FIELDS(id_fields),
+     RECORD(enqueued_columns), .run = job_cancel},
     {COMMAND("job retry", "Redrive dead jobs: give them another round of attempts"), .arguments = "ID...",
      .flags = FLAG(REASON), .writes = true, POSTS("/v1/jobs/{id}/retry", "retryJob", "jobs"),
-     FIELDS(id_fields), RECORD(enqueued_columns), .run = job_retry},
+     .route_summary = "Give one dead job another round of attempts", FIELDS(id_fields),
+     RECORD(enqueued_columns), .run = job_retry},
     {COMMAND("job discard", "Discard dead jobs"), .arguments = "ID...", .flags = FLAG(REASON), .writes = true,
-     POSTS("/v1/jobs/{id}/discard", "discardJob", "jobs"), FIELDS(id_fields), RECORD(enqueued_columns),
-     .run = job_discard},
+     POSTS("/v1/jobs/{id}/discard", "discardJob", "jobs"), .route_summary = "Discard one dead job",
+     FIELDS(id_fields), RECORD(enqueued_columns), .run = job_discard},
     {COMMAND("job wake", "Signal an event to the jobs that wait for it"), .arguments = "EVENT [PAYLOAD]",
      .writes = true,
      .details = "The payload becomes the output of the waiting step. A signal that no job waits for yet is "
@@ -413,8 +416,9 @@ static const struct operation operations[] = {
                 "begins with tenant: and has no limits itself. They apply across all workers. Without any "
                 "flag the limits are removed.",
      .example = "pawl limit set 'tenant:*' --at-once 4 --starts 100 --per 1m",
-     PUTS("/v1/limits/{name}", "setLimit", "jobs"), FIELDS(set_limit_fields), RECORD(limit_columns),
-     .run = limit_set},
+     PUTS("/v1/limits/{name}", "setLimit", "jobs"),
+     .route_summary = "Set the limits of a key, replacing all of them; no limits and weight 1 removes them",
+     FIELDS(set_limit_fields), RECORD(limit_columns), .run = limit_set},
 };
 
 const struct operation_table job_operations = OPERATION_TABLE(operations);

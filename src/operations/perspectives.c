@@ -312,8 +312,9 @@ static const struct operation status_rows[] = {
      .details = "The lag is in events and in the age of the first that is not applied. With --rates, eta is "
                 "the time until all is applied, at the speed measured.",
      .example = "pawl perspectives status --rates 5s", .empty = "no perspectives",
-     READS("/v1/perspectives", "listPerspectives", "perspectives"), COLUMNS(perspective_columns),
-     .run = perspective_list},
+     READS("/v1/perspectives", "listPerspectives", "perspectives"),
+     .route_summary = "Show the perspectives: checkpoints by status, lag, progress",
+     COLUMNS(perspective_columns), .run = perspective_list},
 };
 
 static const struct operation operations[] = {

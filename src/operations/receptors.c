@@ -122,6 +122,7 @@ static const struct operation notes[] = {
      .details = "A receptor is recorded when it ends for the first time. The message is done when all of "
                 "them are; a completed receptor does not run again.",
      .empty = "no receptor has ended yet", READS("/v1/messages/{id}/receptors", "listReceptors", "receptors"),
+     .route_summary = "Show the receptors of an inbox message, and what each has done",
      FIELDS(message_fields), COLUMNS(receptor_note_columns), .run = message_notes},
     {.summary = "The results of the receptors of an event",
      READS("/v1/events/{id}/receptors", "listReceptorsOfEvent", "receptors"),

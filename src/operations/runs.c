@@ -387,6 +387,7 @@ static const struct operation operations[] = {
      .example = "pawl run partitions 7 --part-state active\n"
                 "pawl run partitions --stuck 10m",
      .empty = "no partitions", READS("/v1/runs/{run}/partitions", "listRunPartitions", "runs"),
+     .route_summary = "List the partitions of a run with their progress and timings",
      FIELDS(partition_fields), COLUMNS(run_partition_columns), .run = run_partitions},
     {COMMAND("run items", "List the items of a run that has no target of its own, by key"),
      .arguments = "RUN [AFTER_KEY]", .flags = FLAG(LIMIT), .limit_other = true, .empty = "no items",

@@ -259,8 +259,9 @@ static const struct operation operations[] = {
      .example = "pawl schedule preview nightly --limit 5\npawl schedule preview --cron '30 2 * * *' --zone "
                 "Europe/Berlin",
      .empty = "it has no more instants",
-     READS("/v1/schedules/{name}/preview", "previewSchedule", "schedules"), FIELDS(ahead_fields),
-     COLUMNS(instant_columns), .run = schedule_preview_of},
+     READS("/v1/schedules/{name}/preview", "previewSchedule", "schedules"),
+     .route_summary = "Show the next runs of a schedule", FIELDS(ahead_fields), COLUMNS(instant_columns),
+     .run = schedule_preview_of},
     {.summary = "The next instants of a rule, without storing it",
      POSTS("/v1/schedules/preview", "previewRule", "schedules"),
      .unaudited = true,

@@ -241,15 +241,19 @@ static const struct operation settings[] = {
          "long completed messages are kept; 0 keeps none), max_attempts, and dead_policy: block (the stream "
          "stops), skip (it continues) or park (its later messages are parked with the dead letter).",
      .example = "pawl settings set max_attempts=10 history=30d",
-     PUTS("/v1/settings", "changeSettings", "database"), FIELDS(setting_fields), RECORD(setting_columns),
-     .run = settings_set},
+     PUTS("/v1/settings", "changeSettings", "database"),
+     .route_summary = "Change the settings of the schema; omitted ones are unchanged", FIELDS(setting_fields),
+     RECORD(setting_columns), .run = settings_set},
 };
 
 static const struct operation upkeep[] = {
     {COMMAND("maintain", "Remove what is no longer needed, and end expired claims"), .writes = true,
      .details = "Workers do this by themselves; if none is running, or you cannot wait, run it by hand or "
                 "from a timer. It works in short transactions and is safe at any time.",
-     POSTS("/v1/maintain", "maintain", "database"), RECORD(upkeep_columns), .run = maintain},
+     POSTS("/v1/maintain", "maintain", "database"),
+     .route_summary =
+         "Remove what is no longer needed, and end expired claims, one round; ask again for more",
+     RECORD(upkeep_columns), .run = maintain},
 };
 
 const struct operation_table check_operations = OPERATION_TABLE(checks);

@@ -98,8 +98,9 @@ struct operation {
 
     /* ---- The route */
     enum http_method method;
-    const char *path; /* "/v1/messages/{id}"; NULL: there is none */
-    const char *id;   /* operationId */
+    const char *path;          /* "/v1/messages/{id}"; NULL: there is none */
+    const char *route_summary; /* where the command's would be wrong; NULL: it has the same */
+    const char *id;            /* operationId */
     const char *tag;
     enum credential credential;
     enum route_pool pool;

@@ -294,7 +294,7 @@ static void operation(struct json_writer *json, const struct operation *route) {
     json_begin_array(json);
     json_cstr(json, route->tag);
     json_end_array(json);
-    text(json, "summary", route->summary);
+    text(json, "summary", route->route_summary != NULL ? route->route_summary : route->summary);
     text(json, "x-credential", credential_name(route->credential));
     json_key(json, "security");
     json_begin_array(json);
