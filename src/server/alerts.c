@@ -2,7 +2,10 @@
  * may take half a minute. */
 #include "server/alerts.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/time/clock.h"
@@ -10,9 +13,13 @@
 #include "engine/runtime/store_thread.h"
 #include "work/alerts/watch.h"
 
-enum { LEAVE_MS = 5000 };
+/* Stopping must not wait for a database that does not answer. */
+enum { LEAVE_MS = 5000, STORE_WAIT_MS_MAX = 5000 };
 
+/* A thread that is left behind when the server ends goes on using this, so it shares nothing with the server.
+ */
 struct server_alerts {
+    struct log log;
     struct alert_watch *watch;
     struct duties duties; /* one */
     struct duty_work work;
@@ -20,6 +27,25 @@ struct server_alerts {
     bool started;
     stop_flag stop;
 };
+
+static int at_most(int value, int most) { return value > 0 && value < most ? value : most; }
+
+static pawl_status start_thread(struct server_alerts *alerts, const struct server *server, pawl_error *err) {
+    struct store_config store = server->config.store;
+    store.connect_timeout_ms = at_most(store.connect_timeout_ms, STORE_WAIT_MS_MAX);
+    store.statement_timeout_ms = at_most(store.statement_timeout_ms, STORE_WAIT_MS_MAX);
+    int wake_fd = fcntl(server->event_fd, F_DUPFD_CLOEXEC, 0);
+    if (wake_fd < 0)
+        return error_errno(err, PAWL_NO_MEMORY, "alerts", errno, "no descriptor for the alerts");
+    alerts->log = server->config.log;
+    alerts->thread =
+        (struct store_thread){.wake_fd = wake_fd, .config = store, .log = &alerts->log, .of_duties = true};
+    pawl_status status = store_thread_open(&alerts->thread, err);
+    alerts->started = status == PAWL_OK;
+    if (!alerts->started)
+        close(wake_fd);
+    return status;
+}
 
 pawl_status server_alerts_open(struct server *server, struct server_alerts **out, pawl_error *err) {
     const struct alert_watch_config config = {.store = server->config.store,
@@ -39,14 +65,8 @@ pawl_status server_alerts_open(struct server *server, struct server_alerts **out
         if (!duties_add(&alerts->duties, &alerts->work.duty->rule, clock_boot_ms()))
             status = error_set(err, PAWL_NO_MEMORY, "alerts", "out of memory");
     }
-    if (status == PAWL_OK) {
-        alerts->thread = (struct store_thread){.wake_fd = server->event_fd,
-                                               .config = server->config.store,
-                                               .log = &server->config.log,
-                                               .of_duties = true};
-        status = store_thread_open(&alerts->thread, err);
-        alerts->started = status == PAWL_OK;
-    }
+    if (status == PAWL_OK)
+        status = start_thread(alerts, server, err);
     if (status != PAWL_OK) {
         server_alerts_close(alerts);
         return status;
@@ -88,6 +108,8 @@ void server_alerts_close(struct server_alerts *alerts) {
     stop_set(&alerts->stop, STOP_LEAVING);
     if (alerts->started && !store_thread_close(&alerts->thread, LEAVE_MS))
         return;
+    if (alerts->started)
+        close(alerts->thread.wake_fd);
     duties_free(&alerts->duties);
     alert_watch_free(alerts->watch);
     free(alerts);

@@ -52,12 +52,10 @@ static void ask(struct runtime *runtime, enum runtime_thread thread, enum call_t
             return;
         }
     }
-    if (type != CALL_DUTY && type != CALL_MAINTAIN) {
+    if (type == CALL_DUTY || type == CALL_MAINTAIN)
+        runtime_duty(runtime, call);
+    else
         store_thread_call(runtime->threads[thread], call);
-    } else if (!runtime_duty(runtime, call)) {
-        call_free(call);
-        fatal(runtime, PAWL_NO_MEMORY, "no thread for a duty");
-    }
 }
 
 /* A call that the runtime makes for itself. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/time/clock.h"
 #include "engine/runtime/runtime.h"
 
 pawl_status runtime_duties_open(struct runtime *runtime, pawl_error *err) {
@@ -22,33 +23,45 @@ pawl_status runtime_duties_open(struct runtime *runtime, pawl_error *err) {
     return PAWL_OK;
 }
 
-/* NULL: none can be started. There is room for one per duty, and no duty has two turns. */
-static struct store_thread *free_thread(struct runtime *runtime) {
+/* There is room for one per duty, and no duty has two turns. */
+static pawl_status new_thread(struct runtime *runtime, struct store_thread **out, pawl_error *err) {
     struct runtime_duties *duties = &runtime->duties;
-    pawl_error ignored;
-    for (size_t i = 0; i < duties->thread_count; i++) {
-        if (duties->threads[i]->calls == 0)
-            return duties->threads[i];
-    }
     struct store_thread *thread = calloc(1, sizeof(*thread));
     if (thread == NULL)
-        return NULL;
+        return error_set(err, PAWL_NO_MEMORY, "worker", "out of memory");
     runtime_thread_init(runtime, thread);
     thread->of_duties = true;
-    if (store_thread_open(thread, &ignored) != PAWL_OK) {
+    pawl_status status = store_thread_open(thread, err);
+    if (status != PAWL_OK) {
         free(thread);
-        return NULL;
+        return status;
     }
-    duties->threads[duties->thread_count++] = thread;
-    return thread;
+    *out = duties->threads[duties->thread_count++] = thread;
+    return PAWL_OK;
 }
 
-bool runtime_duty(struct runtime *runtime, struct call *call) {
+/* One that has nothing to do, or a new one. If the system has no more threads, a turn waits for another. */
+static pawl_status find_thread(struct runtime *runtime, struct store_thread **out, pawl_error *err) {
     struct runtime_duties *duties = &runtime->duties;
+    struct store_thread *least = NULL;
+    for (size_t i = 0; i < duties->thread_count; i++) {
+        if (least == NULL || duties->threads[i]->calls < least->calls)
+            least = duties->threads[i];
+    }
+    if (least == NULL)
+        return new_thread(runtime, out, err);
+    if (least->calls == 0 || new_thread(runtime, out, err) != PAWL_OK)
+        *out = least;
+    return PAWL_OK;
+}
+
+void runtime_duty(struct runtime *runtime, struct call *call) {
+    struct runtime_duties *duties = &runtime->duties;
+    pawl_error error = {0};
     if (call->order.duty == DUTY_SCHEDULES) {
         call->type = CALL_SCHEDULES;
         store_thread_call(runtime->threads[THREAD_JOBS], call);
-        return true;
+        return;
     }
     struct store_thread *before = NULL;
     if (call->order.duty != DUTY_HOUSEKEEPING) {
@@ -57,13 +70,14 @@ bool runtime_duty(struct runtime *runtime, struct call *call) {
     }
     /* What is left is left after the turn that is running. */
     bool after = call->order.leave && before != NULL && before->calls > 0;
-    struct store_thread *thread = after ? before : free_thread(runtime);
-    if (thread == NULL)
-        return false;
+    struct store_thread *thread = before;
+    if (!after && find_thread(runtime, &thread, &error) != PAWL_OK) {
+        store_thread_refuse(runtime->threads[THREAD_CONTROL], call, &error);
+        return;
+    }
     if (call->order.duty != DUTY_HOUSEKEEPING)
         duties->last[call->order.duty - DUTY_OTHERS] = thread;
     store_thread_call(thread, call);
-    return true;
 }
 
 void runtime_duties_answered(struct runtime *runtime) {
@@ -74,9 +88,12 @@ void runtime_duties_answered(struct runtime *runtime) {
 bool runtime_duties_close(struct runtime *runtime, int64_t wait_ms) {
     struct runtime_duties *duties = &runtime->duties;
     bool closed = true;
+    int64_t until_ms = clock_boot_ms() + wait_ms;
     stop_set(&duties->stop, STOP_LEAVING);
+    for (size_t i = 0; i < duties->thread_count; i++)
+        store_thread_end(duties->threads[i]);
     for (size_t i = 0; i < duties->thread_count; i++) {
-        bool came = store_thread_close(duties->threads[i], wait_ms);
+        bool came = store_thread_close(duties->threads[i], until_ms - clock_boot_ms());
         if (came)
             free(duties->threads[i]);
         closed = closed && came;

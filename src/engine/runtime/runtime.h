@@ -132,8 +132,8 @@ void runtime_thread_init(struct runtime *runtime, struct store_thread *thread);
 
 /* runtime_duties.c */
 PAWL_MUSTCHECK pawl_status runtime_duties_open(struct runtime *runtime, pawl_error *err);
-/* Gives a turn to the duty of call->order. False: there is no thread for it. */
-PAWL_MUSTCHECK bool runtime_duty(struct runtime *runtime, struct call *call);
+/* Gives a turn to the duty of call->order. Without any thread for it, the turn has failed. */
+void runtime_duty(struct runtime *runtime, struct call *call);
 void runtime_duties_answered(struct runtime *runtime);
 /* Ends the threads. False: one is stuck and was abandoned, together with what its duty uses. */
 PAWL_MUSTCHECK bool runtime_duties_close(struct runtime *runtime, int64_t wait_ms);

@@ -307,8 +307,10 @@ static pawl_status run_report(struct store_thread *thread, struct call *call) {
 }
 
 /* A failure is told once, until a turn succeeds. */
-static void turn_ended(struct store_thread *thread, const struct call *call) {
+void store_call_ended(struct store_thread *thread, const struct call *call) {
     struct duty_work *work = call->work;
+    if (work == NULL)
+        return;
     if (!call->held && work->duty->leave != NULL)
         work->duty->leave(work->duty->self, &(struct duty_turn){0});
     if (call->status != PAWL_OK && !work->failing)
@@ -397,6 +399,5 @@ static void run(struct store_thread *thread, struct call *call) {
 
 void store_call_run(struct store_thread *thread, struct call *call) {
     run(thread, call);
-    if (call->work != NULL)
-        turn_ended(thread, call);
+    store_call_ended(thread, call);
 }

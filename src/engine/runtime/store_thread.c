@@ -86,20 +86,24 @@ static struct call *next_call(struct store_thread *thread) {
     return call;
 }
 
+static void answer(struct store_thread *thread, struct call *call) {
+    pthread_mutex_lock(&thread->lock);
+    if (thread->done_tail == NULL)
+        thread->done_head = call;
+    else
+        thread->done_tail->next = call;
+    thread->done_tail = call;
+    pthread_mutex_unlock(&thread->lock);
+    wake(thread->wake_fd);
+}
+
 static void *thread_main(void *self) {
     struct store_thread *thread = self;
     if (thread->early)
         store_call_connect(thread);
     for (struct call *call; (call = next_call(thread)) != NULL;) {
         store_call_run(thread, call);
-        pthread_mutex_lock(&thread->lock);
-        if (thread->done_tail == NULL)
-            thread->done_head = call;
-        else
-            thread->done_tail->next = call;
-        thread->done_tail = call;
-        pthread_mutex_unlock(&thread->lock);
-        wake(thread->wake_fd);
+        answer(thread, call);
     }
     store_close(thread->store);
     thread->store = NULL;
@@ -130,6 +134,16 @@ void store_thread_call(struct store_thread *thread, struct call *call) {
     pthread_mutex_unlock(&thread->lock);
 }
 
+void store_thread_refuse(struct store_thread *thread, struct call *call, const pawl_error *why) {
+    call->error = *why;
+    call->status = why->status;
+    store_call_ended(thread, call);
+    pthread_mutex_lock(&thread->lock);
+    thread->calls++;
+    pthread_mutex_unlock(&thread->lock);
+    answer(thread, call);
+}
+
 struct call *store_thread_take(struct store_thread *thread) {
     pthread_mutex_lock(&thread->lock);
     struct call *done = thread->done_head;
@@ -149,8 +163,7 @@ static void free_calls(struct call *call) {
     }
 }
 
-bool store_thread_close(struct store_thread *thread, int64_t wait_ms) {
-    int64_t until_ms = clock_boot_ms() + wait_ms;
+void store_thread_end(struct store_thread *thread) {
     pthread_mutex_lock(&thread->lock);
     thread->closing = true;
     if (!thread->of_duties) {
@@ -159,6 +172,13 @@ bool store_thread_close(struct store_thread *thread, int64_t wait_ms) {
         thread->todo_tail = NULL;
     }
     pthread_cond_signal(&thread->work);
+    pthread_mutex_unlock(&thread->lock);
+}
+
+bool store_thread_close(struct store_thread *thread, int64_t wait_ms) {
+    int64_t until_ms = clock_boot_ms() + wait_ms;
+    store_thread_end(thread);
+    pthread_mutex_lock(&thread->lock);
     while (!thread->closed && clock_boot_ms() < until_ms) {
         pthread_mutex_unlock(&thread->lock);
         nanosleep(&(struct timespec){0, 1000000}, NULL);

@@ -131,14 +131,19 @@ struct store_thread {
 };
 
 PAWL_MUSTCHECK pawl_status store_thread_open(struct store_thread *thread, pawl_error *err);
+/* Lets it end without waiting for that, so that several can end at the same time. */
+void store_thread_end(struct store_thread *thread);
 /* False: it is stuck in a call and was abandoned, together with what it uses. */
 bool store_thread_close(struct store_thread *thread, int64_t wait_ms);
 
 void store_thread_call(struct store_thread *thread, struct call *call);
+/* Answers a call that is not carried out: it has failed. */
+void store_thread_refuse(struct store_thread *thread, struct call *call, const pawl_error *why);
 struct call *store_thread_take(struct store_thread *thread);
 
 /* store_calls.c: carries out one call, or only what comes before the first. */
 void store_call_connect(struct store_thread *thread);
 void store_call_run(struct store_thread *thread, struct call *call);
+void store_call_ended(struct store_thread *thread, const struct call *call); /* what follows every turn */
 
 #endif
