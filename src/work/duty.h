@@ -18,6 +18,7 @@ struct duty_rule {
     int64_t lease_ms;                    /* leased: one instance in the fleet has it at a time; 0 = all do */
     bool anytime;                        /* even while the worker is not registered */
     bool woken;                          /* due at once when the store wakes the worker */
+    bool unhurried;                      /* after a failure, too, it waits for its period */
     bool to_the_end;                     /* goes on while a stopping worker finishes its work */
 };
 
@@ -29,11 +30,13 @@ struct duty_turn {
     /* out */
     int64_t next_ms;  /* until the next turn; -1 = the period */
     bool lease_ended; /* the store does not accept the token any more */
+    bool elsewhere;   /* the failure is not the store's, but a broker's */
 };
 
 struct duty {
     struct duty_rule rule;
-    /* One turn, on any thread, never two at a time. A failure is followed by longer and longer waits. */
+    /* One turn, on any thread, never two at a time. A failure is followed by longer and longer waits, unless
+     * it is unhurried. */
     pawl_status (*run)(void *self, struct duty_turn *turn, pawl_error *err);
     /* A leased one: it has no turns for now. The turn has no token if the lease is not held any more, else it
      * is given back afterwards: the worker stops. NULL = nothing to do. */

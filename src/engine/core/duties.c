@@ -42,6 +42,11 @@ static bool to_leave(const struct duties *all, const struct duty_state *duty) {
            (all->ending || (all->stopping && !duty->rule.to_the_end));
 }
 
+/* Whoever is not registered any more must not keep what it opened under its lease. */
+static bool lost(const struct duty_state *duty) {
+    return duty->off && duty->begun && duty->rule.lease_ms > 0 && !duty->left && !duty->running;
+}
+
 bool duties_next(struct duties *all, pawl_uuid instance, int64_t now_ms, struct duty_order *order) {
     struct duty_state *next = NULL;
     for (size_t i = 0; i < all->count; i++) {
@@ -49,6 +54,12 @@ bool duties_next(struct duties *all, pawl_uuid instance, int64_t now_ms, struct 
         if (to_leave(all, duty)) {
             duty->left = true;
             *order = (struct duty_order){.duty = i, .leave = true};
+            return true;
+        }
+        if (lost(duty)) {
+            duty->begun = false;
+            duty->running = true;
+            *order = (struct duty_order){.duty = i, .leave = true, .lost = true};
             return true;
         }
         bool due = has_turns(all, duty) && !duty->running && duty->due_ms <= now_ms;
@@ -83,12 +94,12 @@ void duties_ended(struct duties *all, size_t at, const struct duty_end *end, int
     struct duty_state *duty = &all->items[at];
     duty->running = false;
     duty->held = end->held;
-    if (end->failed) {
+    if (end->failed && !duty->rule.unhurried) {
         duty->due_ms = now_ms + retry_wait_ms(&backoff, ++duty->failures, draw(all));
         return;
     }
     duty->failures = 0;
-    int64_t wait_ms = end->next_ms >= 0 ? end->next_ms : duty->rule.period_ms;
+    int64_t wait_ms = end->next_ms >= 0 && !end->failed ? end->next_ms : duty->rule.period_ms;
     if (duty->rule.lease_ms > 0 && !end->held)
         wait_ms = DUTY_LOOK_MS;
     duty->due_ms = duty->again || wait_ms == 0 ? now_ms : now_ms + jittered(all, &duty->rule, wait_ms);

@@ -20,7 +20,7 @@ struct duty_state {
     bool off;              /* has no turns for now */
     bool running;
     bool again; /* woken while it was running */
-    bool begun; /* has had a turn: a leased one is to be left */
+    bool begun; /* has had a turn: a leased one is to be left, also when it goes off */
     bool left;
     bool held; /* its lease, under this instance */
     pawl_uuid instance;
@@ -39,6 +39,7 @@ struct duty_order {
     size_t duty;
     bool take; /* take or renew the lease first; without it, the turn is over */
     bool leave;
+    bool lost; /* with leave: the lease is not ours any more; this is answered like a turn */
 };
 
 /* What became of a turn. */
@@ -53,7 +54,8 @@ PAWL_MUSTCHECK bool duties_add(struct duties *all, const struct duty_rule *rule,
 void duties_free(struct duties *all);
 
 /* The next order: of those that are due, the one that has waited longest. False: nothing is to be done before
- * duties_due_ms. A duty with an order is running until duties_ended; an order to leave is not answered. */
+ * duties_due_ms. A duty with an order is running until duties_ended; an order to leave is not answered,
+ * unless its lease is lost. */
 PAWL_MUSTCHECK bool duties_next(struct duties *all, pawl_uuid instance, int64_t now_ms,
                                 struct duty_order *order);
 int64_t duties_due_ms(const struct duties *all); /* INT64_MAX = not before something happens */

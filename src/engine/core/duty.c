@@ -11,7 +11,8 @@ bool core_duties_add(struct engine_core *core) {
         [DUTY_HOUSEKEEPING] = {.name = "housekeeping",
                                .first_ms = config->cleanup_ms / 2,
                                .period_ms = config->cleanup_ms / 2,
-                               .jitter_ms = config->cleanup_ms}};
+                               .jitter_ms = config->cleanup_ms,
+                               .unhurried = true}};
     bool added = true;
     core->duties.random = config->seed;
     for (size_t i = 0; added && i < DUTY_OTHERS + config->duty_count; i++) {

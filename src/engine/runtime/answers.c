@@ -83,7 +83,7 @@ static bool answered_apart(struct runtime *runtime, struct call *call) {
     case CALL_CANCEL_END:
         return true; /* nothing waits for these */
     case CALL_DUTY:
-        return call->order.leave;
+        return call->order.leave && !call->order.lost;
     default:
         return false;
     }
@@ -129,6 +129,9 @@ static void duty_ended(struct runtime *runtime, const struct call *call, struct 
                                    .duty = call->order.duty,
                                    .held = call->held,
                                    .next_ms = call->next_ms};
+    if (call->type == CALL_MAINTAIN && call->status != PAWL_OK)
+        log_event(&runtime->config.log, LOG_LEVEL_WARN, "duty_failed", "duty=housekeeping error=%s",
+                  call->error.text);
     if (call->type == CALL_SCHEDULES) {
         runtime_jobs_fired(runtime, call);
         event->next_ms = -1;

@@ -99,7 +99,7 @@ void runtime_jobs_fired(struct runtime *runtime, const struct call *call) {
     const struct schedule_duty_result *fired = &call->fired;
     struct log *log = &runtime->config.log;
     if (call->status != PAWL_OK && runtime->schedule_failures++ == 0)
-        log_failure(log, LOG_LEVEL_WARN, "schedules_failed", &call->error);
+        log_event(log, LOG_LEVEL_WARN, "duty_failed", "duty=schedules error=%s", call->error.text);
     if (call->status == PAWL_OK)
         runtime->schedule_failures = 0;
     if (fired->fired > 0)

@@ -258,7 +258,7 @@ static pawl_status leave_duty(struct store_thread *thread, struct duty_work *wor
     return status == PAWL_STALE ? PAWL_OK : status; /* another has it already */
 }
 
-/* One turn of a duty. */
+/* One turn of a duty. A broker that fails says nothing about the handle. */
 static pawl_status run_duty(struct store_thread *thread, struct call *call) {
     struct duty_work *work = call->work;
     pawl_status status = call->order.take ? take_lease(thread, call) : PAWL_OK;
@@ -274,6 +274,8 @@ static pawl_status run_duty(struct store_thread *thread, struct call *call) {
     work->grant.held = work->grant.held && !turn.lease_ended;
     call->held = work->grant.held;
     call->next_ms = turn.next_ms;
+    if (call->order.leave || !turn.elsewhere)
+        after(thread, status);
     return status;
 }
 
@@ -369,7 +371,7 @@ static void run(struct store_thread *thread, struct call *call) {
         break;
     case CALL_DUTY:
         call->status = run_duty(thread, call);
-        break;
+        return;
     case CALL_EXCHANGE:
         call->status = perspectives_tell(thread->perspectives, thread->store, call->exchange, call->arena,
                                          &call->exchanged, &call->error);
@@ -398,6 +400,9 @@ static void run(struct store_thread *thread, struct call *call) {
 }
 
 void store_call_run(struct store_thread *thread, struct call *call) {
-    run(thread, call);
+    if (call->order.lost)
+        call->work->grant.held = false; /* the broker's session is all there is to close */
+    else
+        run(thread, call);
     store_call_ended(thread, call);
 }

@@ -67,7 +67,8 @@ pawl_status alert_watch_create(const struct alert_watch_config *config, struct a
                                         .first_ms = interval_ms,
                                         .period_ms = interval_ms,
                                         .jitter_ms = interval_ms / 4,
-                                        .anytime = true},
+                                        .anytime = true,
+                                        .unhurried = true},
                                .run = watch_turn,
                                .self = made};
     pthread_mutex_init(&made->sender.world.lock, NULL);

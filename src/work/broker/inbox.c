@@ -117,19 +117,21 @@ static pawl_status store_deliveries(struct reader *reader, const struct duty_tur
 
 /* Messages are stored first, then acknowledged. Even those that may have been stored are delivered again
  * after a failure, and are duplicates then. */
-static pawl_status read_once(struct reader *reader, const struct duty_turn *turn, size_t *count,
-                             pawl_error *err) {
+static pawl_status read_once(struct reader *reader, struct duty_turn *turn, size_t *count, pawl_error *err) {
     const struct transport_module *module = reader->transport->module;
     uint64_t tags[TRANSPORT_RECEIVE_MAX];
     arena_reset(reader->arena);
     pawl_status status = module->receive(reader->session, reader->arena, TRANSPORT_RECEIVE_MAX, RECEIVE_MS,
                                          reader->deliveries, count, err);
+    turn->elsewhere = status != PAWL_OK;
     if (status == PAWL_OK && *count > 0)
         status = store_deliveries(reader, turn, *count, err);
     for (size_t i = 0; status == PAWL_OK && i < *count; i++)
         tags[i] = reader->deliveries[i].tag;
-    if (status == PAWL_OK && *count > 0)
-        status = module->acknowledge(reader->session, tags, *count, VERDICT_ACCEPT, err);
+    if (status != PAWL_OK || *count == 0)
+        return status;
+    status = module->acknowledge(reader->session, tags, *count, VERDICT_ACCEPT, err);
+    turn->elsewhere = status != PAWL_OK;
     return status;
 }
 
@@ -144,6 +146,7 @@ static pawl_status read_turn(void *self, struct duty_turn *turn, pawl_error *err
         return PAWL_OK;
     }
     pawl_status status = open_session(reader, turn, err);
+    turn->elsewhere = status != PAWL_OK;
     while (status == PAWL_OK && count > 0 && clock_boot_ms() < until_ms && stop_read(turn->stop) == STOP_NONE)
         status = read_once(reader, turn, &count, err);
     if (status != PAWL_OK)

@@ -144,7 +144,8 @@ static pawl_status remove_confirmed(struct store *store, const struct load *load
 }
 
 /* Passes on the oldest events; *count = how many there were. */
-static pawl_status pass_on(struct spine *spine, struct store *store, size_t *count, pawl_error *err) {
+static pawl_status pass_on(struct spine *spine, struct duty_turn *turn, size_t *count, pawl_error *err) {
+    struct store *store = turn->store;
     struct load *load = spine->load;
     size_t confirmed = 0;
     arena_reset(spine->arena);
@@ -158,14 +159,15 @@ static pawl_status pass_on(struct spine *spine, struct store *store, size_t *cou
         return status;
     publisher_publish(spine->publisher, load->messages, load->events.count, load->results);
     status = remove_confirmed(store, load, &confirmed, err);
-    if (status == PAWL_OK && confirmed < load->events.count)
+    turn->elsewhere = status == PAWL_OK && confirmed < load->events.count;
+    if (turn->elsewhere)
         status = error_set(err, PAWL_UNAVAILABLE, "spine", "%s", load->results[confirmed].error);
     return status;
 }
 
 static pawl_status turn(void *self, struct duty_turn *turn, pawl_error *err) {
     size_t count = 0;
-    pawl_status status = pass_on(self, turn->store, &count, err);
+    pawl_status status = pass_on(self, turn, &count, err);
     if (count > 0)
         turn->next_ms = 0;
     return status;
@@ -178,7 +180,7 @@ static void leave(void *self, struct duty_turn *turn) {
     size_t count = turn->token != 0;
     while (count > 0 && clock_boot_ms() < until_ms) {
         count = 0;
-        if (pass_on(self, turn->store, &count, &ignored) != PAWL_OK)
+        if (pass_on(self, turn, &count, &ignored) != PAWL_OK)
             return;
     }
 }

@@ -95,6 +95,19 @@ static void waited(struct world *world, const struct occasion *occasion) {
     ended(world, &(struct wire){.worker = occasion->worker}, true);
 }
 
+/* The session is closed. */
+static void left(struct world *world, const struct occasion *occasion) {
+    ended(world, &(struct wire){.worker = occasion->worker}, false);
+}
+
+/* Ends a turn without a call of the store. */
+static void end_after(struct world *world, int index, int64_t wait_ms,
+                      void (*then)(struct world *world, const struct occasion *occasion)) {
+    world_push(world, wait_ms,
+               (struct occasion){
+                   .what = HAPPENS_THEN, .worker = index, .life = world->workers[index].life, .then = then});
+}
+
 static void reply_receive(struct world *world, struct wire *wire) {
     const struct receive_data *data = wire->data;
     for (size_t i = 0; wire->status == PAWL_OK && i < data->count; i++)
@@ -109,10 +122,7 @@ const struct wire_call receive_call = {"receive", execute_receive, reply_receive
 static void receive(struct world *world, int index) {
     const struct sim_subscription *all = &world->kinds.subscription;
     if (sim_subscription_drained(world)) {
-        world_push(
-            world, RECEIVE_MS,
-            (struct occasion){
-                .what = HAPPENS_THEN, .worker = index, .life = world->workers[index].life, .then = waited});
+        end_after(world, index, RECEIVE_MS, waited);
         return;
     }
     struct wire *wire = wire_call_new(world, index, &receive_call, sizeof(struct receive_data));
@@ -156,7 +166,9 @@ static void nothing(struct world *world, struct wire *wire) { (void)world, (void
 static const struct wire_call leave_call = {"duty leave", execute_leave, nothing};
 
 void sim_subscription_turn(struct world *world, int index, const struct duty_order *order) {
-    if (order->leave) {
+    if (order->lost) {
+        end_after(world, index, 1, left);
+    } else if (order->leave) {
         struct wire *wire = wire_call_new(world, index, &leave_call, sizeof(int64_t));
         *(int64_t *)wire->data = world->workers[index].subscription.token;
         wire_call_send(world, wire, 0);

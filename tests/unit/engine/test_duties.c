@@ -79,6 +79,20 @@ TEST(failures_are_followed_by_longer_waits_up_to_a_limit) {
     duties_free(&all);
 }
 
+/* Nobody waits for it, and a whole fleet would repeat it. */
+TEST(what_is_unhurried_waits_for_its_period_after_a_failure) {
+    struct duties all = {.random = 7};
+    int64_t now_ms = START_MS + JITTER_MS;
+    add(&all, (struct duty_rule){.period_ms = 300000, .jitter_ms = JITTER_MS, .unhurried = true});
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(next(&all, now_ms), 0);
+        fails(&all, 0, now_ms); /* even if the turn that failed had more to do */
+        assert_in_range(duties_due_ms(&all) - now_ms, 300000, 300000 + JITTER_MS);
+        now_ms = duties_due_ms(&all);
+    }
+    duties_free(&all);
+}
+
 TEST(a_wake_up_makes_it_due_at_once) {
     struct duties all = {0};
     add(&all, (struct duty_rule){.first_ms = 1000, .period_ms = 1000, .woken = true});
@@ -191,6 +205,33 @@ TEST(what_is_off_has_no_turns) {
     duties_free(&all);
 }
 
+/* An instance that is not registered any more closes its session with the broker, once. */
+TEST(what_is_leased_and_goes_off_is_left_once) {
+    struct duties all = {0};
+    struct duty_order order = {0};
+    add(&all, (struct duty_rule){.lease_ms = DUTY_LEASE_MS});
+    all.items[0].off = true;
+    assert_int_equal(next(&all, START_MS), -1); /* it has never had a turn */
+    all.items[0].off = false;
+    assert_int_equal(next(&all, START_MS), 0);
+    all.items[0].off = true;
+    assert_int_equal(next(&all, START_MS), -1); /* not during the turn */
+    end(&all, 0, START_MS);
+    assert_true(duties_next(&all, me, START_MS, &order));
+    assert_true(order.duty == 0 && order.leave && order.lost);
+    all.items[0].off = false;
+    assert_int_equal(next(&all, START_MS + 60000), -1); /* no turn before it has been left */
+    duties_ended(&all, 0, &(struct duty_end){.next_ms = -1}, START_MS);
+    all.items[0].off = true;
+    assert_int_equal(next(&all, START_MS + 60000), -1);
+    duties_stop(&all, true);
+    assert_int_equal(next(&all, START_MS + 60000), -1); /* nothing is left to leave */
+    all.stopping = all.ending = false;
+    all.items[0].off = false;
+    assert_true(duties_next(&all, me, START_MS + 60000, &order) && order.take && !order.leave);
+    duties_free(&all);
+}
+
 /* One thread, and a duty that always has more to do: the others still get every turn they are due. */
 TEST(none_starves) {
     struct duties all = {.random = 7};
@@ -224,12 +265,14 @@ int main(void) {
         cmocka_unit_test(the_longest_due_goes_first),
         cmocka_unit_test(jitter_is_bounded_and_used),
         cmocka_unit_test(failures_are_followed_by_longer_waits_up_to_a_limit),
+        cmocka_unit_test(what_is_unhurried_waits_for_its_period_after_a_failure),
         cmocka_unit_test(a_wake_up_makes_it_due_at_once),
         cmocka_unit_test(a_rest_that_begins_during_a_turn_lasts),
         cmocka_unit_test(a_lease_is_taken_kept_and_taken_again),
         cmocka_unit_test(a_holder_that_pauses_asks_again),
         cmocka_unit_test(a_stop_leaves_what_is_leased),
         cmocka_unit_test(what_is_off_has_no_turns),
+        cmocka_unit_test(what_is_leased_and_goes_off_is_left_once),
         cmocka_unit_test(none_starves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
