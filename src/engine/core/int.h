@@ -219,6 +219,7 @@ struct perspective_channel {
     size_t refs_capacity, renewals_capacity, reports_capacity;
     struct entry_list pending, sending;
     int64_t pending_since_ms, next_claim_ms, backoff_until_ms;
+    int64_t full_until_ms; /* a stream went back for want of a slot: until then it is left to others */
     int failures;
     bool found;                 /* something was due when this was last known, or may be since */
     bool round_found;           /* by the last claim, so far */

@@ -65,14 +65,15 @@ bool core_perspectives_reported(const struct engine_core *core) {
 }
 
 /* As many as can begin at once, for any worker could take them; and at least one, which has the next slot
- * that its weight gives it. */
+ * that its weight gives it, unless one has just gone back because it got none. */
 static int claim_wanted(const struct engine_core *core) {
     if (!core_serves(core, CHANNEL_PERSPECTIVES) || core->stopping || core->perspectives.lost ||
         core->now_ms >= core->instance_fence_ms)
         return 0;
     size_t waiting = core->waiting[CHANNEL_PERSPECTIVES];
     int room = core->config.slots - core_running(core) - (int)waiting;
-    return room > 0 ? room : waiting == 0 ? 1 : 0;
+    bool ahead = waiting == 0 && core->now_ms >= core->perspectives.full_until_ms;
+    return room > 0 ? room : ahead ? 1 : 0;
 }
 
 static bool report_due(const struct engine_core *core) {
@@ -159,6 +160,7 @@ int64_t core_perspectives_due_ms(struct engine_core *core) {
         return INT64_MAX;
     int64_t times[] = {core_lease_renew_due_ms(core, CHANNEL_PERSPECTIVES),
                        claim_wanted(core) > 0 ? channel->next_claim_ms : INT64_MAX,
+                       core->now_ms < channel->full_until_ms ? channel->full_until_ms : INT64_MAX,
                        channel->pending.count > 0 ? channel->pending_since_ms + ENGINE_JOB_LINGER_MS
                                                   : INT64_MAX};
     int64_t due_ms = INT64_MAX;

@@ -99,6 +99,8 @@ static void give_back(struct engine_core *core, struct entry *entry) {
     }
     if (entry->job != NULL)
         core->jobs.ahead_us = 0; /* not so short after all */
+    if (entry->checkpoint != NULL && entry->claim->token != 0)
+        core->perspectives.full_until_ms = core->now_ms + ENGINE_FULL_MS;
     bool handler_full = core_running(core) < core->config.slots;
     core_report_release(core, entry, handler_full ? ENGINE_FULL_MS : 0);
 }

@@ -143,6 +143,36 @@ static void test_a_stream_that_waits_goes_back(void **state) {
     driver_free(&d);
 }
 
+/* A worker without a free slot does not claim again at once what it has just left to others; with one it
+ * does. */
+static void test_a_full_worker_leaves_streams_to_others(void **state) {
+    (void)state;
+    struct driver d;
+    begin(&d);
+    driver_exchanged(&d, ANSWER_APPLIED, 5);
+    tick(&d, ENGINE_WAIT_MS);
+    tick(&d, ENGINE_JOB_LINGER_MS);
+    assert_int_equal(d.exchange->report_count, 1);
+    assert_int_equal(d.exchange->claim_max, 0);
+    driver_exchanged(&d, ANSWER_APPLIED, 0);
+    driver_event(&d, EVENT_DUE);
+    assert_null(d.exchange);
+    tick(&d, ENGINE_FULL_MS - ENGINE_JOB_LINGER_MS - 1);
+    assert_null(d.exchange);
+    tick(&d, 1);
+    assert_int_equal(d.exchange->claim_max, 1);
+    driver_exchanged(&d, ANSWER_APPLIED, 1);
+    tick(&d, ENGINE_WAIT_MS);
+    tick(&d, ENGINE_JOB_LINGER_MS);
+    assert_int_equal(d.exchange->claim_max, 0);
+    driver_exchanged(&d, ANSWER_APPLIED, 0);
+    assert_null(d.exchange);
+    end_stream(&d, 0, OUTCOME_DONE, 0);
+    assert_int_equal(d.exchange->claim_max, 1);
+    driver_exchanged(&d, ANSWER_APPLIED, 0);
+    driver_free(&d);
+}
+
 /* Wake-ups use the slots of perspectives, all of them: none gets everything. */
 static void test_wake_ups_are_spread(void **state) {
     (void)state;
@@ -178,6 +208,7 @@ int main(void) {
         cmocka_unit_test(test_a_lost_report_is_repeated),
         cmocka_unit_test(test_a_search_goes_on_while_it_finds),
         cmocka_unit_test(test_a_stream_that_waits_goes_back),
+        cmocka_unit_test(test_a_full_worker_leaves_streams_to_others),
         cmocka_unit_test(test_wake_ups_are_spread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
