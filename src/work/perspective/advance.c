@@ -253,6 +253,10 @@ pawl_status perspectives_advance_named(const struct work *work, const pawl_str *
         for (size_t k = 0; k < projector->key_count; k++)
             open += left[k].count > 0;
     }
+    for (size_t k = 0; status == PAWL_OK && open > 0 && k < projector->key_count; k++) {
+        if (left[k].count > 0) /* or it would have no turn before the next poll */
+            perspectives_backlog_set(work->all, projector->keys[k], true);
+    }
     if (open > 0)
         perspectives_look(work->all);
     arena_free(arena);

@@ -79,6 +79,11 @@ static pawl_status claim(struct perspectives *all, struct projector *projector,
     struct checkpoint_grants outside = {0};
     struct stamp_result stamped = {0};
     pawl_status status = projector_refresh(all, projector, err);
+    if (status == PAWL_OK) {
+        pthread_mutex_lock(&all->lock);
+        all->listing = projector->listing;
+        pthread_mutex_unlock(&all->lock);
+    }
     if (status == PAWL_OK)
         status = projector->store->ops->events.events_stamp(projector->store, PAWL_STAMP_MAX, &stamped, err);
     if (status == PAWL_OK)

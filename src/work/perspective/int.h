@@ -45,8 +45,9 @@ struct projector {
     struct perspective_rows rows;
     pawl_str *keys; /* those that can be applied here */
     size_t key_count;
-    int64_t read_ms; /* when rows were read; 0 = never */
-    pawl_str *mine;  /* keys to apply or claim when a message arrives */
+    int64_t read_ms;  /* when rows were read; 0 = never */
+    uint64_t listing; /* of what rows say: another when a perspective comes, goes or changes its state */
+    pawl_str *mine;   /* keys to apply or claim when a message arrives */
     size_t mine_count;
     struct http_client *client;
     struct projector *next;
@@ -85,6 +86,7 @@ struct perspectives {
     pthread_mutex_t lock;
     struct projector *free_projectors;
     struct projector claimer; /* the list of perspectives of perspectives_tell, which lends it its store */
+    uint64_t listing;         /* of the claimer, when it last claimed */
     pawl_uuid instance;       /* nil: nothing may start */
     struct {
         char key[PAWL_NAME_BYTES_MAX + 16];
@@ -119,6 +121,9 @@ void projector_free(struct projector *projector); /* takes NULL */
 /* Which perspectives there are, looked up now and then. */
 PAWL_MUSTCHECK pawl_status projector_refresh(struct perspectives *all, struct projector *projector,
                                              pawl_error *err);
+/* The same, only if the claimer has seen another list since. */
+PAWL_MUSTCHECK pawl_status projector_follow(struct perspectives *all, struct projector *projector,
+                                            pawl_error *err);
 /* Its program cannot be started here: leave it alone for this long. */
 void perspective_hold(struct perspectives *all, pawl_str key, int64_t wait_ms);
 bool perspective_held(struct perspectives *all, pawl_str key);

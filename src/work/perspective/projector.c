@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/str.h"
 #include "base/time/clock.h"
 #include "work/perspective/int.h"
@@ -87,6 +88,16 @@ bool row_fed(const struct perspective_row *row) {
     return row->state == PERSPECTIVE_LIVE || row->state == PERSPECTIVE_FILLING;
 }
 
+/* In whatever order they come. */
+static uint64_t listing_of(const struct perspective_rows *rows) {
+    uint64_t listing = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct perspective_row *row = &rows->rows[i];
+        listing += hash_stream(row->key) * ((uint64_t)row->run << 9 | (uint64_t)row->state << 1 | 1);
+    }
+    return listing;
+}
+
 /* Which perspectives there are, looked up now and then. */
 pawl_status projector_refresh(struct perspectives *all, struct projector *projector, pawl_error *err) {
     int64_t now_ms = clock_boot_ms();
@@ -110,8 +121,16 @@ pawl_status projector_refresh(struct perspectives *all, struct projector *projec
         else if (fed)
             tell_no_runner(all, row);
     }
+    projector->listing = listing_of(&projector->rows);
     projector->read_ms = now_ms;
     return PAWL_OK;
+}
+
+pawl_status projector_follow(struct perspectives *all, struct projector *projector, pawl_error *err) {
+    pthread_mutex_lock(&all->lock);
+    bool same = projector->read_ms != 0 && projector->listing == all->listing;
+    pthread_mutex_unlock(&all->lock);
+    return same ? PAWL_OK : projector_refresh(all, projector, err);
 }
 
 const struct perspective_row *projector_row(const struct projector *projector, pawl_str key) {

@@ -20,10 +20,12 @@ bool perspective_passing(pawl_status status) {
     return status == PAWL_UNAVAILABLE || status == PAWL_UNKNOWN || status == PAWL_BUSY;
 }
 
-/* The list of perspectives may have changed since it was claimed. */
+/* The list of perspectives may have changed since it was claimed; the store itself sees to it for those that
+ * run inside it. */
 static pawl_status run(const struct work *work, const struct checkpoint_grant *grant,
                        struct handler_verdict *verdict, int64_t *version, pawl_error *err) {
-    pawl_status status = projector_refresh(work->all, work->projector, err);
+    pawl_status status = grant->token != 0 ? projector_refresh(work->all, work->projector, err)
+                                           : projector_follow(work->all, work->projector, err);
     const struct perspective_row *row = status == PAWL_OK ? projector_row(work->projector, grant->perspective)
                                                           : NULL;
     if (row == NULL || !row_fed(row))
