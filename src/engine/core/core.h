@@ -44,7 +44,7 @@ enum {
 
     /* Leases. */
     ENGINE_RENEWALS = 18,    /* thirds of a lease for which a handler without a time limit is kept; progress
-                                starts    them anew */
+                              restarts the count */
     ENGINE_LISTEN_MS = 2000, /* a running job is renewed this often: that is how it hears of a cancellation */
     ENGINE_LEAVE_MS = 3000,  /* how long after its time limit a handler may take to end */
 
