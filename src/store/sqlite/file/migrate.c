@@ -62,6 +62,8 @@ pawl_status migrate_check(struct sqlite_store *store, pawl_error *err) {
     pawl_status status = ask(&op, SQLITE_Q_SCHEMA_EXISTS, &exists);
     if (status == PAWL_OK && !exists)
         status = ask(&op, SQLITE_Q_SCHEMA_USED, &used);
+    if (status == PAWL_OK && used) /* by an application, or by a process that has created it just now */
+        status = ask(&op, SQLITE_Q_SCHEMA_EXISTS, &exists);
     if (status == PAWL_OK && !exists && !used) /* another process may be creating it at this moment */
         return error_set(err, PAWL_NOT_FOUND, op.name, "the database at %s is empty: run pawl migrate",
                          store->path);
