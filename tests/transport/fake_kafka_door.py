@@ -1,7 +1,7 @@
 """A fake of Kafka's front door, for tests: it knows SASL PLAIN and lets nobody in. No Kafka that can run here has it."""
-import socket
 import struct
-import threading
+
+from fake_listener import FakeListener
 
 API_VERSIONS, SASL_HANDSHAKE, SASL_AUTHENTICATE = 18, 17, 36
 UNSUPPORTED_VERSION, AUTHENTICATION_FAILED = 35, 58
@@ -16,22 +16,12 @@ def versions(error):
     return struct.pack(">hi", error, len(KNOWN)) + b"".join(struct.pack(">hhh", *row) for row in KNOWN)
 
 
-class Door:
+class Door(FakeListener):
     """Listens on loopback until it is closed; seen: what the clients tried to prove."""
 
     def __init__(self):
         self.seen = []
-        self.socket = socket.create_server(("127.0.0.1", 0))
-        self.port = self.socket.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while True:
-            try:
-                connection, _ = self.socket.accept()
-            except OSError:
-                return
-            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
+        super().__init__()
 
     def answer(self, api, version, body):
         if api == API_VERSIONS:
@@ -49,9 +39,3 @@ class Door:
                 body = struct.pack(">i", correlation) + self.answer(api, version, request[8:])
                 file.write(struct.pack(">i", len(body)) + body)
                 file.flush()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.socket.close()

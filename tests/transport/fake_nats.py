@@ -1,9 +1,9 @@
 """A fake NATS server, for tests: it misbehaves in the ways that no real server can be made to."""
 import json
-import socket
 import ssl
-import threading
 import time
+
+from fake_listener import FakeListener
 
 FLOOD_SECONDS_MAX = 40  # a client that never gives up is a failed case, not a test that never ends
 CHATTER = b"+OK\r\n" * 200000  # more than a client takes at once, so that it never has to wait for more
@@ -14,7 +14,7 @@ def message(subject, body):
     return b"MSG %s 1 %d\r\n%s\r\n" % (subject, len(body), body)
 
 
-class FakeNats:
+class FakeNats(FakeListener):
     """early: what it says in the clear right behind its first line. flood: a word of the client ("PING", "HPUB") that
     is answered with +OK without end. stranger: a confirmation to another inbox comes before the true answer, a refusal."""
 
@@ -23,17 +23,7 @@ class FakeNats:
         if certificate:
             self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             self.tls.load_cert_chain(*certificate)
-        self.socket = socket.create_server(("127.0.0.1", 0))
-        self.port = self.socket.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while True:
-            try:
-                connection, _ = self.socket.accept()
-            except OSError:
-                return
-            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
+        super().__init__()
 
     def serve(self, connection):
         info = {"headers": True, "max_payload": 1000000, "tls_required": self.tls is not None}
@@ -60,9 +50,3 @@ class FakeNats:
             while name == self.flood and time.monotonic() < end:
                 connection.sendall(CHATTER)
             connection.sendall(reply)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.socket.close()
