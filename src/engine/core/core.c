@@ -90,7 +90,7 @@ int64_t core_jitter(struct engine_core *core, int64_t delay_ms) {
     return retry_jitter_ms(delay_ms, core->random);
 }
 
-/* After so many failures in a row of calls to the store. */
+/* How long to wait after this many failed calls to the store in a row. */
 int64_t core_backoff_ms(struct engine_core *core, int failures) {
     static const struct retry_policy policy = {ENGINE_BACKOFF_MS, ENGINE_BACKOFF_MS_MAX, true};
     return core_jitter(core, retry_delay_ms(&policy, failures));

@@ -6,6 +6,7 @@
 #include "base/stop.h"
 #include "engine/core/duties.h"
 #include "store/jobs.h"
+#include "store/view.h"
 #include "work/job_result.h"
 #include "work/perspective/exchange.h"
 
@@ -72,6 +73,26 @@ enum {
     ENGINE_STOP_STORE_MS = 5000 /* how long a stop waits for the store after the drain */
 };
 
+/* The other workers, as a beat finds them. */
+struct engine_peers {
+    int count;        /* live instances */
+    bool busy;        /* one of them has work in flight */
+    bool idle;        /* one that serves a kind of messages of ours has nothing in hand */
+    int64_t ends_ms;  /* until the first of their leases ends, unless it beats; 0 = not known */
+    bool lanes_short; /* the instance itself owns fewer lanes than its share */
+};
+
+struct engine_peers_in {
+    const struct instance_rows *rows;
+    pawl_uuid instance; /* whose peers they are */
+    const struct instance_new *self;
+    const struct settings *settings;
+    const struct beat_result *beat;
+    bool full; /* as it says: then it wants no more lanes */
+};
+
+struct engine_peers engine_peers_of(const struct engine_peers_in *in);
+
 /* What the core must know of a handler. */
 struct engine_handler {
     bool bundled;            /* several items may be handed over at once (C functions) */
@@ -137,7 +158,7 @@ enum engine_event_type {
     EVENT_READY,
     EVENT_NOT_READY,
     EVENT_REGISTERED,    /* status; instance, instance_lease_ms, policy, beside, epoch */
-    EVENT_BEAT,          /* status; beat, settled, peers, peers_busy, peer_idle, peer_ends_ms, lanes_short */
+    EVENT_BEAT,          /* status; beat, settled, peers */
     EVENT_LOOKED,        /* status; look */
     EVENT_BATCH,         /* status; result, grant */
     EVENT_CLAIMED,       /* status; result, grant: of ACTION_CLAIM */
@@ -189,11 +210,7 @@ struct engine_event {
     int64_t epoch;           /* registered */
     const struct beat_result *beat;
     const struct grants_settled *settled[CHANNEL_COUNT]; /* NULL: what the beat knew was not compared */
-    int peers;                                           /* other live instances */
-    bool peers_busy;                                     /* one of them has work in flight */
-    bool peer_idle;       /* one that serves a kind of messages of ours has nothing in hand */
-    int64_t peer_ends_ms; /* until the first of their leases ends, unless it beats; 0 = not known */
-    bool lanes_short;     /* the instance owns fewer lanes than its share */
+    struct engine_peers peers;
     const struct peers_look *look;
     const struct work_batch_result *result;
     const struct finish_result *finish;

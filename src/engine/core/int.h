@@ -408,6 +408,8 @@ void core_slots_ask(struct engine_core *core, const struct engine_event *event);
 const struct engine_handler *core_rules(const struct engine_core *core, const struct entry *entry);
 void core_list_push(struct engine_core *core, struct entry_list *list, struct entry *entry);
 void core_list_drop(struct engine_core *core, struct entry_list *list);
+void core_list_send(struct engine_core *core, struct entry_list *pending, size_t count,
+                    struct entry_list *sending);
 int64_t core_report_retry_ms(struct engine_core *core, const struct entry *entry, int64_t asked_ms);
 void core_report_done(struct engine_core *core, struct entry *entry);
 void core_report_failed(struct engine_core *core, struct entry *entry, const struct engine_outcome *outcome);

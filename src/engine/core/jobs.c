@@ -114,15 +114,9 @@ static void build_finish(struct engine_core *core, int wanted) {
     size_t most = (size_t)core->config.batch, count = jobs->pending.count < most ? jobs->pending.count : most;
     if (!core_grow(core, (void **)&jobs->items, &jobs->items_capacity, count, sizeof(*jobs->items)))
         return;
-    for (size_t i = 0; i < count; i++) {
-        struct entry *entry = jobs->pending.items[i];
-        jobs->items[i] = report(core, entry);
-        core_entry_state(entry, ENTRY_SENDING);
-        core_list_push(core, &jobs->sending, entry);
-    }
-    jobs->pending.count -= count;
-    for (size_t i = 0; i < jobs->pending.count; i++)
-        jobs->pending.items[i] = jobs->pending.items[i + count];
+    for (size_t i = 0; i < count; i++)
+        jobs->items[i] = report(core, jobs->pending.items[i]);
+    core_list_send(core, &jobs->pending, count, &jobs->sending);
     pawl_uuid instance = core->metrics.instance;
     jobs->finish = (struct jobs_finish){.instance = instance,
                                         .items = jobs->items,

@@ -169,8 +169,8 @@ void core_life_beat(struct engine_core *core, const struct engine_event *event) 
     core_instance_lease(core, core->beat_sent_ms, beat->lease_until_ms - beat->now_ms);
     duty->due_ms = core->beat_sent_ms + core_life_beat_ms(core);
     fetch_news(core);
-    core->metrics.peers = event->peers;
-    core->peer_idle = event->peer_idle;
+    core->metrics.peers = event->peers.count;
+    core->peer_idle = event->peers.idle;
     core->metrics.heartbeats++;
     core->jobs.lost = core->perspectives.lost = false; /* an instance that was not evicted is alive again */
     for (enum engine_channel channel = 0; channel < CHANNEL_COUNT; channel++) {
@@ -178,9 +178,9 @@ void core_life_beat(struct engine_core *core, const struct engine_event *event) 
             core_known_settled(core, channel, event->settled[channel]);
     }
     /* A worker with too few lanes looks until its peers have given theirs up: no other can take them. */
-    if (event->peers_busy || event->lanes_short)
+    if (event->peers.busy || event->peers.lanes_short)
         look_for(core, core->config.heartbeat_ms + ENGINE_LOOK_MS);
-    watch_silent(core, event->peer_ends_ms);
+    watch_silent(core, event->peers.ends_ms);
     if (beat->lanes_taken > 0) {
         core->next_poll_ms = core->now_ms;
         core->woken = true; /* a claim on its way knows nothing of them */

@@ -98,12 +98,8 @@ static void send(struct engine_core *core, int wanted) {
                                                          .status = entry->reached.status,
                                                          .error = {entry->error, entry->error_len},
                                                          .delay_ms = entry->delay_ms};
-        core_entry_state(entry, ENTRY_SENDING);
-        core_list_push(core, &channel->sending, entry);
     }
-    channel->pending.count -= count;
-    for (size_t i = 0; i < channel->pending.count; i++)
-        channel->pending.items[i] = channel->pending.items[i + count];
+    core_list_send(core, &channel->pending, count, &channel->sending);
     channel->exchange = (struct perspectives_exchange){.instance = core->metrics.instance,
                                                        .renewals = channel->refs,
                                                        .renewal_count = renewals,

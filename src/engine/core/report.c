@@ -298,6 +298,18 @@ void core_report_answer(struct engine_core *core, const struct engine_event *eve
     reports_unhold(core);
 }
 
+/* The first of what waits to be reported go out. */
+void core_list_send(struct engine_core *core, struct entry_list *pending, size_t count,
+                    struct entry_list *sending) {
+    for (size_t i = 0; i < count; i++) {
+        core_entry_state(pending->items[i], ENTRY_SENDING);
+        core_list_push(core, sending, pending->items[i]);
+    }
+    pending->count -= count;
+    for (size_t i = 0; i < pending->count; i++)
+        pending->items[i] = pending->items[i + count];
+}
+
 void core_list_drop(struct engine_core *core, struct entry_list *list) {
     size_t count = list->count;
     list->count = 0;

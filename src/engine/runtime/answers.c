@@ -50,10 +50,6 @@ static void beaten(struct runtime *runtime, const struct call *call, struct engi
         event->settled[channel] = call->has_settled[channel] ? &call->settled[channel] : NULL;
     observe_clock(runtime->config.observer, call->status == PAWL_OK ? call->beat.now_ms : 0);
     event->peers = call->peers;
-    event->peers_busy = call->peers_busy;
-    event->peer_idle = call->peer_idle;
-    event->peer_ends_ms = call->peer_ends_ms;
-    event->lanes_short = call->lanes_short;
 }
 
 /* Trying again would only hide it: the worker ends and says what it is. */

@@ -3,7 +3,6 @@
 #include "base/str.h"
 #include "base/time/clock.h"
 #include "base/uuid.h"
-#include "domain/share.h"
 #include "engine/runtime/store_thread.h"
 #include "work/housekeeping.h"
 
@@ -79,25 +78,11 @@ static pawl_status run_register(struct store_thread *thread, struct call *call) 
 
 static bool serves(int kinds, int kind) { return (kinds & KIND_BIT(kind)) != 0; }
 
-/* Whether the share of some kind is not reached: others have to give up lanes, or have just done so. */
-static bool lanes_short(const struct store_thread *thread, const struct call *call,
-                        const int live[KIND_COUNT + 1]) {
-    const struct settings *settings = &thread->settings;
-    int cap = share_cap_lanes(call->instance.max_partitions, settings->lane_count, settings->partition_count);
-    for (int kind = 1; kind <= KIND_COUNT; kind++) {
-        int share = settings->lane_count / (live[kind] + 1);
-        if (cap > 0 && cap < share)
-            share = cap;
-        if (serves(call->instance.kinds, kind) && call->beat.lanes_owned[kind] < share)
-            return true;
-    }
-    return false;
-}
-
 /* The peers, and whether it is worth watching them. An instance that owns every lane is alone, unless
  * it serves jobs, which are of no lane. */
 static pawl_status count_peers(struct store_thread *thread, struct call *call) {
-    int owned = 0, kinds = 0, live[KIND_COUNT + 1] = {0};
+    int owned = 0, kinds = 0;
+    thread->lanes_short = false;
     for (int kind = 1; kind <= KIND_COUNT; kind++) {
         owned += serves(call->instance.kinds, kind) ? call->beat.lanes_owned[kind] : 0;
         kinds += serves(call->instance.kinds, kind);
@@ -106,23 +91,10 @@ static pawl_status count_peers(struct store_thread *thread, struct call *call) {
         return PAWL_OK;
     struct instance_rows rows = {0};
     pawl_status status = thread->store->ops->view.instances(thread->store, call->arena, &rows, &call->error);
-    for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
-        const struct instance_row *row = &rows.rows[i];
-        if (row->state != INSTANCE_ACTIVE || uuid_equal(row->id, thread->instance))
-            continue;
-        call->peers++;
-        bool busy = row->claims > 0 || row->jobs > 0;
-        call->peers_busy = call->peers_busy || busy;
-        call->peer_idle = call->peer_idle ||
-                          (!busy && (row->kinds & call->instance.kinds & KIND_BITS_ALL) != 0);
-        int64_t ends_ms = row->lease_until_ms - row->beat_ms - row->beat_age_ms;
-        if (ends_ms > 0 && (call->peer_ends_ms == 0 || ends_ms < call->peer_ends_ms))
-            call->peer_ends_ms = ends_ms;
-        for (int kind = 1; kind <= KIND_COUNT; kind++)
-            live[kind] += serves(row->kinds, kind);
-    }
-    call->lanes_short = status == PAWL_OK && !call->full && lanes_short(thread, call, live);
-    thread->lanes_short = call->lanes_short;
+    if (status == PAWL_OK)
+        call->peers = engine_peers_of(&(struct engine_peers_in){&rows, thread->instance, &call->instance,
+                                                                &thread->settings, &call->beat, call->full});
+    thread->lanes_short = call->peers.lanes_short;
     return status;
 }
 

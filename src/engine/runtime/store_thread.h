@@ -80,13 +80,10 @@ struct call {
     struct perspectives_answer exchanged;
     struct schedule_duty_result fired;
     struct peers_look look;
-    pawl_str queue;           /* left: in; absent = any */
-    struct work_left left;    /* left: out */
-    struct pause_rows pauses; /* beat and register; in the arena */
-    int peers;
-    bool peers_busy, peer_idle;
-    int64_t peer_ends_ms;
-    bool lanes_short;
+    pawl_str queue;            /* left: in; absent = any */
+    struct work_left left;     /* left: out */
+    struct pause_rows pauses;  /* beat and register; in the arena */
+    struct engine_peers peers; /* beat */
     enum store_answer answer;
     enum fail_outcome fate;
     bool late;                 /* wait_begin */

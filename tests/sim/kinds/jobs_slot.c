@@ -36,12 +36,7 @@ static void go_on(struct world *world, const struct occasion *occasion);
 
 static void wait_for(struct world *world, int index, struct job_slot *slot, int64_t for_ms) {
     slot->number = ++world->numbers;
-    world_push(world, for_ms,
-               (struct occasion){.what = HAPPENS_THEN,
-                                 .worker = index,
-                                 .number = slot->number,
-                                 .life = world->workers[index].life,
-                                 .then = go_on});
+    world_then(world, index, for_ms, slot->number, go_on);
 }
 
 void job_slot_start(struct world *world, int index, const struct engine_action *action) {

@@ -103,9 +103,7 @@ static void left(struct world *world, const struct occasion *occasion) {
 /* Ends a turn without a call of the store. */
 static void end_after(struct world *world, int index, int64_t wait_ms,
                       void (*then)(struct world *world, const struct occasion *occasion)) {
-    world_push(world, wait_ms,
-               (struct occasion){
-                   .what = HAPPENS_THEN, .worker = index, .life = world->workers[index].life, .then = then});
+    world_then(world, index, wait_ms, 0, then);
 }
 
 static void reply_receive(struct world *world, struct wire *wire) {

@@ -245,29 +245,13 @@ pawl_status execute_beat(struct world *world, struct wire *wire) {
     struct arena *arena = arena_create(0);
     struct instance_rows rows = {0};
     status = ops->view.instances(world->store, arena, &rows, &wire->error);
-    wire->peers = 0;
-    wire->peers_busy = wire->peer_idle = wire->lanes_short = false;
-    wire->peer_ends_ms = 0;
-    int live[KIND_COUNT + 1] = {0};
-    for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
-        if (rows.rows[i].state != INSTANCE_ACTIVE || uuid_equal(rows.rows[i].id, wire->instance))
-            continue;
-        wire->peers++;
-        bool busy = rows.rows[i].claims > 0 || rows.rows[i].jobs > 0;
-        wire->peers_busy = wire->peers_busy || rows.rows[i].claims > 0;
-        wire->peer_idle = wire->peer_idle || !busy;
-        int64_t ends_ms = rows.rows[i].lease_until_ms - rows.rows[i].beat_ms - rows.rows[i].beat_age_ms;
-        if (ends_ms > 0 && (wire->peer_ends_ms == 0 || ends_ms < wire->peer_ends_ms))
-            wire->peer_ends_ms = ends_ms;
-        for (int kind = 1; kind <= KIND_COUNT; kind++)
-            live[kind] += (rows.rows[i].kinds & KIND_BIT(kind)) != 0;
-    }
-    const struct instance_new *self = &world->workers[wire->worker].config.instance;
-    for (int kind = 1; kind <= KIND_COUNT; kind++) {
-        int share = world->swarm.lanes / (live[kind] + 1);
-        if ((self->kinds & KIND_BIT(kind)) != 0 && wire->beat.lanes_owned[kind] < share)
-            wire->lanes_short = true;
-    }
+    const struct settings settings = {.lane_count = world->swarm.lanes,
+                                      .partition_count = world->swarm.partitions};
+    wire->peers = (struct engine_peers){0};
+    if (status == PAWL_OK)
+        wire->peers = engine_peers_of(&(struct engine_peers_in){&rows, wire->instance,
+                                                                &world->workers[wire->worker].config.instance,
+                                                                &settings, &wire->beat, wire->full});
     arena_free(arena);
     return status;
 }

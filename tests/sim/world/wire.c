@@ -372,10 +372,6 @@ void wire_reply(struct world *world, struct wire *wire) {
         for (enum engine_channel channel = 0; channel < CHANNEL_COUNT; channel++)
             event.settled[channel] = wire->has_settled[channel] ? &wire->settled[channel] : NULL;
         event.peers = wire->peers;
-        event.peers_busy = wire->peers_busy;
-        event.peer_idle = wire->peer_idle;
-        event.peer_ends_ms = wire->peer_ends_ms;
-        event.lanes_short = wire->lanes_short;
         break;
     case WIRE_LOOK:
         event.type = EVENT_LOOKED;

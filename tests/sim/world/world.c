@@ -38,6 +38,16 @@ void world_push(struct world *world, int64_t in_ms, struct occasion occasion) {
     queue_push(&world->queue, occasion);
 }
 
+void world_then(struct world *world, int index, int64_t in_ms, uint64_t number,
+                void (*then)(struct world *world, const struct occasion *occasion)) {
+    world_push(world, in_ms,
+               (struct occasion){.what = HAPPENS_THEN,
+                                 .worker = index,
+                                 .number = number,
+                                 .life = world->workers[index].life,
+                                 .then = then});
+}
+
 void world_must(struct world *world, pawl_status status, const pawl_error *error, const char *what) {
     if (status != PAWL_OK)
         history_violated(&world->history, "store", "%s: %s", what, error->text);

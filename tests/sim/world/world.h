@@ -109,9 +109,8 @@ struct wire {
     struct delivery *delivery;
     struct beat_result beat;
     struct peers_look look;
-    int peers;
-    bool peers_busy, peer_idle, lanes_short, late;
-    int64_t peer_ends_ms;
+    struct engine_peers peers;
+    bool late;
     enum store_answer answer;
     enum fail_outcome fail;
 };
@@ -210,6 +209,10 @@ void world_run(const struct world_plan *plan, struct verdict *verdict);
 void world_note(struct world *world, const char *what, int64_t a, int64_t b, int64_t c);
 void world_fault(struct world *world, enum fault fault);
 void world_push(struct world *world, int64_t in_ms, struct occasion occasion);
+
+/* The same of a worker, unless it has died by then. */
+void world_then(struct world *world, int index, int64_t in_ms, uint64_t number,
+                void (*then)(struct world *world, const struct occasion *occasion));
 /* Fails loudly: the simulator itself, or the store, could not do what it must. */
 void world_must(struct world *world, pawl_status status, const pawl_error *error, const char *what);
 /* Whether a fault strikes now; none does after the healing. */

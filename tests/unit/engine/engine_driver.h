@@ -335,11 +335,10 @@ static inline void driver_duty(struct driver *d, size_t duty, pawl_status status
 
 static inline void driver_beat_ok(struct driver *d, int peers, bool busy) {
     struct beat_result beat = {.now_ms = 5, .lease_until_ms = 5 + 15000};
-    driver_step(d, (struct engine_event){.type = EVENT_BEAT,
-                                         .beat = &beat,
-                                         .peers = peers,
-                                         .peers_busy = busy,
-                                         .peer_idle = peers > 0 && !busy});
+    driver_step(d,
+                (struct engine_event){.type = EVENT_BEAT,
+                                      .beat = &beat,
+                                      .peers = {.count = peers, .busy = busy, .idle = peers > 0 && !busy}});
 }
 
 /* From driver_init on: the worker serves perspectives, whose streams its last handler advances. */

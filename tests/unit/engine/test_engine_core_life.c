@@ -436,7 +436,7 @@ static void test_lanes_taken_beside_a_claim_are_claimed_at_once(void **state) {
     driver_up(&d); /* a beat and a claim are on their way */
     struct beat_result beat = {.now_ms = 5, .lease_until_ms = 5 + 15000, .lanes_taken = 1};
     int checks = d.checks;
-    driver_step(&d, (struct engine_event){.type = EVENT_BEAT, .beat = &beat, .peers = 3});
+    driver_step(&d, (struct engine_event){.type = EVENT_BEAT, .beat = &beat, .peers = {.count = 3}});
     driver_answer_empty(&d);
     assert_int_equal(d.checks, checks + 1);
     driver_free(&d);
@@ -454,7 +454,7 @@ static void test_who_took_lanes_looks_at_once_whether_there_are_more(void **stat
     int looks = d.looks;
     driver_wait(&d, 20);
     struct beat_result beat = {.now_ms = 5, .lease_until_ms = 5 + 15000, .lanes_taken = 1};
-    driver_step(&d, (struct engine_event){.type = EVENT_BEAT, .beat = &beat, .peers = 3});
+    driver_step(&d, (struct engine_event){.type = EVENT_BEAT, .beat = &beat, .peers = {.count = 3}});
     assert_int_equal(d.looks, looks + 1);
     driver_free(&d);
 }
@@ -468,8 +468,8 @@ static void test_who_owns_too_few_lanes_keeps_looking(void **state) {
         driver_wait(&d, 100);
     int looks = d.looks;
     struct beat_result beat = {.now_ms = 5, .lease_until_ms = 5 + 15000};
-    driver_step(&d,
-                (struct engine_event){.type = EVENT_BEAT, .beat = &beat, .peers = 3, .lanes_short = true});
+    driver_step(&d, (struct engine_event){
+                        .type = EVENT_BEAT, .beat = &beat, .peers = {.count = 3, .lanes_short = true}});
     driver_wait(&d, ENGINE_LOOK_MS);
     assert_int_equal(d.looks, looks + 1);
     looked(&d, 0, false, -1);
@@ -488,12 +488,12 @@ static void test_an_idle_worker_looks_when_a_silent_peers_lease_ends(void **stat
         driver_wait(&d, 100);
     int looks = d.looks;
     struct beat_result beat = {.now_ms = 5, .lease_until_ms = 5 + 15000};
-    struct engine_event event = {.type = EVENT_BEAT, .beat = &beat, .peers = 3, .peer_ends_ms = 10000};
+    struct engine_event event = {.type = EVENT_BEAT, .beat = &beat, .peers = {.count = 3, .ends_ms = 10000}};
     driver_step(&d, event);
     while (d.beats < 3)
         driver_wait(&d, 100);
     assert_int_equal(d.looks, looks);
-    event.peer_ends_ms = 2000;
+    event.peers.ends_ms = 2000;
     driver_step(&d, event);
     driver_wait(&d, 1900);
     assert_int_equal(d.looks, looks);
