@@ -191,10 +191,11 @@ int main(int argc, char **argv) {
         return 1;
     }
     long long sum = ask(&bank, "SELECT sum(cents) FROM savings");
-    bool postgres = bank.postgres; /* where pawl's tables have a schema of their own, not a prefix */
-    long long sent = ask(&bank, postgres ? "SELECT count(*) FROM message WHERE kind = 1"
+    bool postgres =
+        bank.postgres; /* where views show them in pawl's schema; the tables of SQLite have a prefix */
+    long long sent = ask(&bank, postgres ? "SELECT count(*) FROM messages WHERE kind = 'outbox'"
                                          : "SELECT count(*) FROM pawl_message WHERE kind = 1");
-    long long left = ask(&bank, postgres ? "SELECT count(*) FROM message WHERE kind = 2"
+    long long left = ask(&bank, postgres ? "SELECT count(*) FROM messages WHERE kind = 'inbox'"
                                          : "SELECT count(*) FROM pawl_message WHERE kind = 2");
     printf("%d payments: the balances are %lld cents, %lld messages were sent, %lld are left, %d late "
            "writers were refused\n",

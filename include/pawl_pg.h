@@ -22,8 +22,8 @@ PAWL_API PAWL_MUSTCHECK pawl_status pawl_send_pg(struct pg_conn *conn, const cha
  * handler writes there (its own rows, and messages sent with pawl_send_pg). Then commit, and return
  * PAWL_DONE. PAWL_STALE: the grant has ended and the transaction is aborted; roll back and return PAWL_RETRY.
  * PAWL_CONFLICT: the result of an earlier message of the stream is not recorded yet; roll back and return
- * PAWL_SNOOZE. In SQL: SELECT pawl.finish(kind, token, id), and for a job pawl.job_complete(instance, token,
- * id). */
+ * PAWL_SNOOZE. In SQL: SELECT pawl.finish(token, id, kind), and for a job
+ * pawl.job_finish(token, id). */
 PAWL_API PAWL_MUSTCHECK pawl_status pawl_finish_pg(struct pg_conn *conn, const char *schema,
                                                    const pawl_message *message, pawl_error *err);
 

@@ -5,6 +5,7 @@ Usage: embed_sql.py --root SQL_DIR --c OUT.c --header OUT.h
        embed_sql.py --root SQL_DIR --check      (the rules only, nothing is written)
 
 Layout: SQL_DIR/{postgres,sqlite}/{queries,functions,invariants,doctor}/NOUN.sql: statements, each below its `-- name: NAME`
+        SQL_DIR/postgres/api/NOUN.sql: the functions for callers, in the schema pawl; everything else is in pawl_internal
         SQL_DIR/{postgres,sqlite}/schema/NOUN.sql: version 1 of the tables, all files together
         SQL_DIR/{postgres,sqlite}/migrations/NNNN_NAME.sql: from one version to the next, beginning with 0002; --later DIR adds
         DIR/{postgres,sqlite}/NNNN_NAME.sql, for tests of a version that does not exist yet
@@ -14,10 +15,13 @@ The files are the list: nothing else names them.
 Lists:  SQL_DIR/DIALECT/columns.sql has lists of columns. {{message}} becomes the names of the list message, {{m.message}} those of
         the alias m, {{columns message}} the columns as a table defines them, {{types message}} names and types;
         {{each tally: @ = @ + ?}} is the text for each column, with its name for @.
+Checks: {{needs p_a, p_b}} refuses NULL in these arguments by name; {{items p_ids, p_tokens, p_errors?}} refuses arrays that do not
+        have a value for each item of the first, by name and number; what a ? follows may be missing, as a whole or member by
+        member, and the members of what a * follows are checked elsewhere. Callers of the functions see the names without p_, which is for the bodies.
 Words:  :CLAIM_ACTIVE becomes the number of that enumerator of an enum in HEADERS, followed by its name as a comment, for
         reading a function in a database; tables have the bare number. The compiler checks the numbers.
 Calls:  `-- calls: put, send` in a file of queries makes a query for each function of these names, with all its parameters:
-        SELECT pawl.put($1, …), or SELECT v.* FROM pawl.put($1, …) v of a function that returns columns.
+        SELECT pawl_internal.put($1, …), or SELECT v.* FROM pawl_internal.put($1, …) v of a function that returns columns.
 Path:   every function gets `SET search_path = pg_catalog, pg_temp`, so that no name of a caller's own runs with the owner's
         rights; a line `-- search_path: the caller's` above a function leaves it out.
 """
@@ -41,6 +45,7 @@ HEADERS = ("pawl.h", "domain/alert.h", "domain/event_pattern.h", "domain/worksta
 LIST = re.compile(r"\{\{(?:each (\w+): ([^}]*)|(\w+\.|columns |types )?(\w+))\}\}")
 BIG = {"postgres": (), "sqlite": ("headers", "payload")}  # the last columns of a table
 CONSTRAINT = re.compile(r' (?:COLLATE "C"|NOT NULL|DEFAULT 0)')
+CHECK = re.compile(r"\{\{(needs|items) ([^}]*)\}\}")
 WORD = re.compile(r"(?<![:\w]):([A-Z][A-Z0-9_]+)\b")
 FUNCTION = re.compile(r"^(CREATE OR REPLACE FUNCTION .*?\n)(LANGUAGE )", re.M | re.S)
 CALLS = re.compile(r"^-- calls: (.*(?:\n--   .*)*)\n", re.M)
@@ -103,6 +108,22 @@ def listed(where, text, lists, problems):
     return LIST.sub(columns_of, text)
 
 
+def checked(where, text):
+    """The text with the checks of arguments written out."""
+    def check(match):
+        names = [name.strip() for name in match.group(2).split(",")]
+        bare = [name.rstrip("?*") for name in names]
+        said = [name.split(".")[-1] if where.startswith("postgres/api/") else re.sub(r"^p_|^\w+\.", "", name) for name in names]
+        said = ", ".join(f"'{name.rstrip('*')}'" for name in said)
+        if match.group(1) == "needs":
+            return (f"IF num_nulls({', '.join(bare)}) > 0 THEN PERFORM pawl_internal.refuse_null(ARRAY[{said}], "
+                    f"ARRAY[{', '.join(f'{name} IS NULL' for name in bare)}]); END IF;")
+        holes = ["NULL" if name[-1] in "?*" else f"array_position({name}, NULL)" for name in names]
+        return (f"PERFORM pawl_internal.refuse_items(ARRAY[{said}], ARRAY[{', '.join(f'cardinality({name})' for name in bare)}], "
+                f"ARRAY[{', '.join(holes)}]::integer[]);")
+    return CHECK.sub(check, text)
+
+
 def pinned(text):
     """A function with its search_path set, unless it says that it needs the caller's."""
     return text if UNPINNED in text else FUNCTION.sub(r"\1SET search_path = pg_catalog, pg_temp\n\2", text)
@@ -110,8 +131,8 @@ def pinned(text):
 
 def call(name, functions):
     """The query that calls a function with all its parameters; None: there is no such function."""
-    head = re.compile(rf"^CREATE OR REPLACE FUNCTION pawl\.{name}\(", re.M)
-    text, match = next(((text, m) for text in functions if (m := head.search(text))), (None, None))
+    heads = [re.compile(rf"^CREATE OR REPLACE FUNCTION ({schema})\.{name}\(", re.M) for schema in ("pawl_internal", "pawl")]
+    text, match = next(((text, m) for head in heads for text in functions if (m := head.search(text))), (None, None))
     if match is None:
         return None
     parameters, depth, end = [""], 1, match.end()
@@ -124,7 +145,7 @@ def call(name, functions):
         end += 1
     parameters = [p.strip() for p in parameters if p.strip()]
     given = [p for p in parameters if not p.startswith("OUT ")]
-    made = f"pawl.{name}({', '.join(f'${n + 1}' for n in range(len(given)))})"
+    made = f"{match.group(1)}.{name}({', '.join(f'${n + 1}' for n in range(len(given)))})"
     rows = len(given) < len(parameters) or re.match(r"\s*RETURNS (?:TABLE|SETOF)", text[end:])
     return f"SELECT v.* FROM {made} v\n" if rows else f"SELECT {made}\n"
 
@@ -151,20 +172,23 @@ def load(root, later=None):
         paths += [(f"{d}/migrations/{p.name}", p) for d in DIALECTS for p in sorted((later / d).glob("*.sql"))]
     for where, path in paths:
         dialect, kind = where.split("/")[0], where.split("/")[1]
-        if where.count("/") != 2 or (dialect, kind) not in found:
+        group = "functions" if (dialect, kind) == ("postgres", "api") else kind
+        if where.count("/") != 2 or (dialect, group) not in found:
             problems.append(f"{where}: not a place for an SQL file")
             continue
         if (dialect, kind) == ("sqlite", "functions"):
             problems.append(f"{where}: SQLite has no stored functions, use queries/")
             continue
         text = worded(where, path.read_text(encoding="utf-8"), known, problems)
-        text = listed(where, text, lists[dialect], problems)
+        text = listed(where, checked(where, text), lists[dialect], problems)
         problems += check_file(where, kind, path.stem, text)
         calls += [(where, name) for match in CALLS.finditer(text) for name in re.findall(r"\w+", match.group(1))]
         for name, part in [(path.stem, text)] if kind in WHOLE else sections(where, text, problems):
-            if name in found[dialect, kind]:
+            if kind == "api":
+                name = f"api.{name}"
+            if name in found[dialect, group]:
                 problems.append(f"{where}: the name {name} is used twice in {dialect}/{kind}")
-            found[dialect, kind][name] = pinned(part) if kind == "functions" else part
+            found[dialect, group][name] = pinned(part) if group == "functions" else part
     add_calls(found, calls, problems)
     problems += check_pairs(found)
     for dialect in DIALECTS:
@@ -222,7 +246,7 @@ def order(item):
     bodies of functions are not checked while they are made, so that among themselves any order will do."""
     name, text = item
     kinds = set(re.findall(r"^CREATE (?:OR REPLACE )?(\w+)", text, re.M))
-    return (2 if "TRIGGER" in kinds else 0 if "VIEW" in kinds else 1, name)
+    return (2 if "TRIGGER" in kinds else 0 if "VIEW" in kinds else 1, name.startswith("api."), name)
 
 
 def c_string(text):

@@ -39,8 +39,8 @@ function actions(row, again) {
     again();
   };
   const redrive = async () => {
-    if (await confirm("Redrive?", `Every dead letter of ${row.receptor} gets another round of attempts.`, "Redrive", false))
-      await started("/v1/dead/redrive", { kind: "inbox", topic: row.topic });
+    if (await confirm("Retry?", `Every dead letter of ${row.receptor} gets another round of attempts.`, "Retry", false))
+      await started("/v1/messages/retry", { kind: "inbox", topic: row.topic });
     again();
   };
   const remove = async () => {
@@ -49,7 +49,7 @@ function actions(row, again) {
     again();
   };
   const button = (name, run, danger) => h("button", { type: "button", class: danger ? "danger" : null, "aria-label": `${name}: ${row.receptor}`, onclick: run }, name);
-  return h("div", { class: "actions" }, button(row.paused ? "Resume" : "Pause", change), button("Redrive dead", redrive), button("Remove", remove, true));
+  return h("div", { class: "actions" }, button(row.paused ? "Resume" : "Pause", change), button("Retry dead", redrive), button("Remove", remove, true));
 }
 
 const columns = (view, again) => [

@@ -18,7 +18,7 @@ const TONES = { begun: "calm", "failed, tried again": "warn", "failed for good":
                 dead: "bad", failed: "bad", evicted: "bad", silent: "warn", stopped: "bad", lost: "bad", blocked: "warn",
                 scheduled: "calm", later: "calm", waiting: "calm", paused: "warn", leased: "good", running: "good",
                 active: "good", done: "good", completed: "good", live: "good", success: "good", succeeded: "good", cancelled: "warn",
-                fault: "bad", firing: "bad", fired: "bad", pending: "warn", silenced: "warn", ok: "good", resolved: "good", warning: "warn", "in repair": "warn", consolidating: "calm", nested: "calm" };
+                fault: "bad", firing: "bad", fired: "bad", pending: "warn", silenced: "warn", ok: "good", resolved: "good", warning: "warn", "repair": "warn", consolidating: "calm", nested: "calm" };
 
 export const badge = (state) => (state ? h("span", { class: "badge " + (TONES[state] || "plain") }, state) : "–");
 

@@ -6,7 +6,7 @@ CHECKPOINT;
 
 -- name: drop_all
 -- Nothing of an earlier measurement is left.
-DROP SCHEMA IF EXISTS pawl CASCADE;
+DROP SCHEMA IF EXISTS pawl, pawl_internal CASCADE;
 DROP SCHEMA IF EXISTS bench CASCADE;
 
 -- name: empty_batch
@@ -25,10 +25,10 @@ INSERT INTO bench.event (stream, version, id, type, payload, appended_ms)
 VALUES ($1::text, $2::bigint, $3::uuid, $4::text, $5::json, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)
 
 -- name: floor_append_table
--- A copy of pawl.event with its indexes and constraints, without anything around it.
+-- A copy of pawl_internal.event with its indexes and constraints, without anything around it.
 DROP SCHEMA IF EXISTS bench CASCADE;
 CREATE SCHEMA bench;
-CREATE TABLE bench.event (LIKE pawl.event INCLUDING ALL);
+CREATE TABLE bench.event (LIKE pawl_internal.event INCLUDING ALL);
 
 -- name: floor_delete
 -- Rows by their keys. The range and the join make it fast whatever the planner believes: with = ANY alone
@@ -44,10 +44,10 @@ SELECT 1, $1::int, i.key, i.payload::json FROM unnest($2::text[], $3::text[]) AS
 ON CONFLICT (run, key) DO UPDATE SET payload = excluded.payload, part = excluded.part
 
 -- name: floor_item_table
--- A copy of pawl.run_item, with its indexes but without anything around it.
+-- A copy of pawl_internal.run_item, with its indexes but without anything around it.
 DROP SCHEMA IF EXISTS bench CASCADE;
 CREATE SCHEMA bench;
-CREATE TABLE bench.item (LIKE pawl.run_item INCLUDING ALL);
+CREATE TABLE bench.item (LIKE pawl_internal.run_item INCLUDING ALL);
 
 -- name: floor_project_checkpoint
 -- How far the read model is, stream by stream, in the transaction that writes it.
@@ -57,7 +57,7 @@ UPDATE bench.checkpoint AS c SET version = e.version, status = 2
 
 -- name: floor_project_checkpoints
 -- A checkpoint for each stream, as the append makes them.
-CREATE TABLE bench.checkpoint (LIKE pawl.checkpoint INCLUDING ALL);
+CREATE TABLE bench.checkpoint (LIKE pawl_internal.checkpoint INCLUDING ALL);
 INSERT INTO bench.checkpoint (stream, perspective, updated_ms) SELECT DISTINCT e.stream, 'total', 0 FROM bench.event e;
 
 -- name: floor_project_cursor
@@ -73,7 +73,7 @@ SELECT 'order-' || n % $2::bigint, n / $2::bigint + 1, gen_random_uuid(), 'order
 
 -- name: floor_project_fill
 -- As many events as were asked for, with positions; the cursor at the start.
-CREATE TABLE bench.event (LIKE pawl.event INCLUDING ALL);
+CREATE TABLE bench.event (LIKE pawl_internal.event INCLUDING ALL);
 ALTER TABLE bench.event ADD COLUMN position bigint GENERATED ALWAYS AS IDENTITY UNIQUE;
 CREATE TABLE bench.cursor (position bigint NOT NULL);
 INSERT INTO bench.cursor VALUES (0);
@@ -124,12 +124,12 @@ SET jit = off;
 SET plan_cache_mode = force_generic_plan;
 
 -- name: floor_table
--- A copy of pawl.message, with its indexes, defaults and storage settings but without anything around it.
+-- A copy of pawl_internal.message, with its indexes, defaults and storage settings but without anything around it.
 -- A put checks these limits in its function; a table that is written to by plain INSERTs checks them itself.
 DROP SCHEMA IF EXISTS bench CASCADE;
 CREATE SCHEMA bench;
 CREATE TABLE bench.message (
-    LIKE pawl.message INCLUDING ALL,
+    LIKE pawl_internal.message INCLUDING ALL,
     CHECK (kind BETWEEN 1 AND 3),
     CHECK (octet_length(stream) BETWEEN 1 AND 200),
     CHECK (octet_length(topic) <= 200),
@@ -144,7 +144,7 @@ DECLARE
     setting text;
 BEGIN
     -- LIKE copies everything but these.
-    FOR setting IN SELECT unnest(reloptions) FROM pg_class WHERE oid = 'pawl.message'::regclass LOOP
+    FOR setting IN SELECT unnest(reloptions) FROM pg_class WHERE oid = 'pawl_internal.message'::regclass LOOP
         EXECUTE format('ALTER TABLE bench.message SET (%s)', setting);
     END LOOP;
 END
@@ -217,11 +217,11 @@ SELECT e.stream, max(e.version), sum((e.payload ->> 'quantity')::bigint) FROM pa
 
 -- name: project_applied
 -- How many events pawl has applied so far.
-SELECT coalesce(sum(applied), 0) FROM pawl.perspective_tally
+SELECT coalesce(sum(applied), 0) FROM pawl_internal.perspective_tally
 
 -- name: project_fold
 -- The counts of the perspectives in one row, as maintenance keeps them.
-SELECT pawl.perspective_tally_fold() FROM generate_series(1, 20)
+SELECT pawl_internal.perspective_tally_fold() FROM generate_series(1, 20)
 
 -- name: project_sum
 -- What the read model holds in the end.
@@ -234,11 +234,11 @@ CREATE TABLE bench.total (stream text COLLATE "C" PRIMARY KEY, version bigint NO
 
 -- name: project_vacuum
 -- What the fold has left behind.
-VACUUM pawl.perspective_tally
+VACUUM pawl_internal.perspective_tally
 
 -- name: table_bytes
 -- What the messages take, indexes included.
-SELECT pg_total_relation_size('pawl.message');
+SELECT pg_total_relation_size('pawl_internal.message');
 
 -- name: transactions
 -- How many the server has counted for this database; statistics arrive up to a second late.

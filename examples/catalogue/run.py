@@ -76,7 +76,7 @@ class Story:
         self.command("migrate")
         self.sql((HERE / "tables.sql").read_text())
         self.command("statement", "set", "products", str(HERE / f"products.{self.dialect}.sql"))
-        run = self.command("run", "start", str(HERE / "catalogue.yaml"), "--run-key", "first-import", "--tools",
+        run = self.command("run", "start", str(HERE / "catalogue.yaml"), "--key", "first-import", "--tools",
                            str(self.directory / "tools.json"))["run"]
         victim = self.start_worker()
         self.start_worker()
@@ -106,7 +106,7 @@ class Story:
             raise SystemExit(f"the run is {now['state']}: {now['error']}\n{self.command('run', 'partitions', str(run))}")
         if facts["products"] != 2000 or int(rows[1]) != sum(range(2000)) or not killed or not facts["shop_crashed"]:
             raise SystemExit("the import is not what it should be")
-        again = self.command("run", "start", str(HERE / "catalogue.yaml"), "--run-key", "first-import")
+        again = self.command("run", "start", str(HERE / "catalogue.yaml"), "--key", "first-import")
         if again["answer"] != "duplicate" or again["run"] != run:
             raise SystemExit("a second start with the same key started something")
 

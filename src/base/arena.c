@@ -72,10 +72,10 @@ void arena_free(struct arena *arena) {
 }
 
 void arena_reset(struct arena *arena) {
-    struct chunk *kept = arena->chunks;
-    arena->bytes_used = 0;
+    struct chunk *kept = arena != NULL ? arena->chunks : NULL;
     if (kept == NULL)
         return;
+    arena->bytes_used = 0;
     free_chunks(kept->next);
     kept->next = NULL;
     if (kept->size > PAWL_ARENA_CHUNK_BYTES) {
@@ -112,7 +112,7 @@ static struct chunk *add_chunk(struct arena *arena, size_t size) {
 }
 
 void *arena_alloc(struct arena *arena, size_t size) {
-    if (size > SIZE_MAX - ALIGNMENT)
+    if (arena == NULL || size > SIZE_MAX - ALIGNMENT)
         return NULL;
     size_t padded = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     if (padded == 0)
@@ -170,4 +170,4 @@ char *arena_vprintf(struct arena *arena, const char *fmt, va_list args) {
     return text;
 }
 
-size_t arena_used(const struct arena *arena) { return arena->bytes_used; }
+size_t arena_used(const struct arena *arena) { return arena != NULL ? arena->bytes_used : 0; }

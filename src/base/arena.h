@@ -8,7 +8,8 @@
 
 struct arena;
 
-/* An empty arena that never holds more than bytes_max (0: PAWL_ARENA_BYTES_MAX). NULL when out of memory. */
+/* An empty arena that never holds more than bytes_max (0: PAWL_ARENA_BYTES_MAX). NULL when out of memory,
+ * which need not be checked: all functions take it, and it has no memory to give. */
 struct arena *arena_create(size_t bytes_max);
 
 /* Frees the arena and everything allocated from it; takes NULL. */

@@ -25,6 +25,8 @@
 #define PAWL_HELD_MAX 1000000 /* grants that an instance can list as held */
 #define PAWL_LIST_DEFAULT 100
 #define PAWL_LIST_MAX 5000
+#define PAWL_WAIT_RESULT_MS_DEFAULT 60000 /* for a job or a run to end */
+#define PAWL_WAIT_RESULT_MS_MAX 600000
 #define PAWL_WAKE_MAX 1000      /* messages of appends that one batch handles when it grants checkpoints */
 #define PAWL_STAMP_MAX 10000    /* appends that get positions in one pass */
 #define PAWL_WHY_AHEAD 10000    /* messages of a lane that `why` searches for the stream; sql/ repeats it */

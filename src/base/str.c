@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/error.h"
 
 int str_precision(pawl_str text) {
@@ -79,6 +80,15 @@ pawl_status str_dup(struct arena *arena, pawl_str text, pawl_str *copy, pawl_err
         return error_set(err, PAWL_NO_MEMORY, "str_dup", "no memory for %zu bytes of text", text.len);
     *copy = (pawl_str){bytes, text.len};
     return PAWL_OK;
+}
+
+pawl_status str_keep(struct arena *arena, struct buf *written, const char *op, pawl_str *copy,
+                     pawl_error *err) {
+    pawl_status status = buf_status(written, op, err);
+    if (status == PAWL_OK)
+        status = str_dup(arena, buf_str(written), copy, err);
+    buf_free(written);
+    return status;
 }
 
 bool str_to_u64(pawl_str text, uint64_t max, uint64_t *value) {

@@ -51,6 +51,11 @@ static inline char char_lower(char c) { return (char)(c >= 'A' && c <= 'Z' ? c -
  * failure. */
 PAWL_MUSTCHECK pawl_status str_dup(struct arena *arena, pawl_str text, pawl_str *copy, pawl_error *err);
 
+struct buf;
+/* The same of what was written into the buffer, which is freed in every case. op: for the error. */
+PAWL_MUSTCHECK pawl_status str_keep(struct arena *arena, struct buf *written, const char *op, pawl_str *copy,
+                                    pawl_error *err);
+
 /* The whole text as a decimal number (a sign is allowed) from min to max. False leaves *value alone. */
 PAWL_MUSTCHECK bool str_to_i64(pawl_str text, int64_t min, int64_t max, int64_t *value);
 PAWL_MUSTCHECK bool str_to_u64(pawl_str text, uint64_t max, uint64_t *value);

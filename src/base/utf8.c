@@ -52,4 +52,11 @@ pawl_str utf8_cut(pawl_str text, size_t bytes_max) {
     return (pawl_str){text.ptr, len};
 }
 
+size_t utf8_length(pawl_str text) {
+    size_t length = 0;
+    for (size_t i = 0; i < text.len; i++)
+        length += !is_continuation((unsigned char)text.ptr[i]);
+    return length;
+}
+
 bool utf8_is_control(uint32_t code) { return code < 0x20 || (code >= 0x7f && code <= 0x9f); }

@@ -14,6 +14,9 @@ size_t utf8_decode(const char *ptr, size_t len, uint32_t *code);
 /* The longest prefix of text with at most bytes_max bytes that does not cut a character in two. */
 pawl_str utf8_cut(pawl_str text, size_t bytes_max);
 
+/* How many characters a valid text has. */
+size_t utf8_length(pawl_str text);
+
 /* A character that moves the cursor or ends a line: C0, DEL, C1. */
 bool utf8_is_control(uint32_t code);
 

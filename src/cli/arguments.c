@@ -38,8 +38,9 @@ pawl_status arguments_hide(struct arena *arena, int argc, char **argv, char ***c
     return PAWL_OK;
 }
 
-/* What the walk over argv collects before it can be judged. */
+/* What the walk over argv collects. */
 struct walk {
+    struct arena *arena;
     int argc;
     char **argv;
     int at;
@@ -47,9 +48,7 @@ struct walk {
     char **passed; /* argv of options_parse */
     int passed_count;
     uint64_t options_seen;
-    const char **words;
-    int word_count;
-    const char *unknown; /* the first flag that nothing knows */
+    struct tree *lists; /* one per input: what was given of those that may be given again */
 };
 
 static enum option_id option_find(const char *name, size_t len) {
@@ -68,26 +67,101 @@ static enum option_id option_letter(char letter) {
     return (enum option_id)id;
 }
 
-/* Takes one flag of a command, whose value follows '=' or is the next word. */
-static pawl_status take_flag(struct walk *walk, enum flag_id id, const char *value, pawl_error *err) {
-    const struct flag_row *row = &flag_rows[id];
-    struct arguments *arguments = walk->arguments;
-    if (row->type == FLAG_SWITCH && value != NULL)
-        return error_set(err, PAWL_INVALID, "arguments", "--%s takes no value", row->name);
-    if (row->type != FLAG_SWITCH && value == NULL) {
-        if (walk->at + 1 >= walk->argc)
-            return error_set(err, PAWL_INVALID, "arguments", "--%s needs a value: --%s %s", row->name,
-                             row->name, row->value);
-        value = walk->argv[++walk->at];
+/* "-" is standard input and "-5" is JSON: neither is a flag. */
+static bool is_flag(const char *text) {
+    return text[0] == '-' && text[1] != '\0' && !isdigit((unsigned char)text[1]);
+}
+
+/* The command's flag with that name; its index in *index. NULL: it has none. */
+static const struct field *flag_find(const struct operation *command, pawl_str name, size_t *index) {
+    const struct field *input;
+    char flag[INPUT_NAME_BYTES];
+    for (*index = 0; (input = command_input(command, *index)) != NULL; ++*index)
+        if (!input_is_word(input) && str_equal_cstr(name, input_flag(input, flag)))
+            return input;
+    return NULL;
+}
+
+/* ---- The command, which may follow its flags */
+
+/* Whether a word after this one is its value. A flag has a value in every command or in none: a test checks
+ * that. */
+static bool takes_next(const char *text) {
+    if (text[1] != '-') {
+        enum option_id id = option_letter(text[1]);
+        return id != OPTION_COUNT && option_rows[id].type != OPTION_BOOL && text[2] == '\0';
     }
-    if (arguments->flags[id].set && !row->repeat)
-        return error_set(err, PAWL_INVALID, "arguments", "--%s is there twice: give it once", row->name);
-    pawl_status status = flag_parse(id, value != NULL ? value : "", &arguments->flags[id], err);
-    if (status == PAWL_OK && id == FLAG_HEADER)
-        arguments->headers[arguments->header_count++] = arguments->flags[id].text;
-    if (status == PAWL_OK && id == FLAG_ON)
-        arguments->ons[arguments->on_count++] = arguments->flags[id].text;
-    return status;
+    pawl_str name = str_from(text + 2);
+    if (memchr(name.ptr, '=', name.len) != NULL)
+        return false;
+    enum option_id id = option_find(name.ptr, name.len);
+    if (id != OPTION_COUNT && option_rows[id].type != OPTION_BOOL)
+        return true;
+    const struct operation *command;
+    for (size_t i = 0, index; (command = command_at(i)) != NULL; i++) {
+        const struct field *input = flag_find(command, name, &index);
+        if (input != NULL)
+            return input->type != FIELD_BOOL;
+    }
+    return false;
+}
+
+static pawl_status find_command(const struct walk *walk, const struct operation **command, int *used,
+                                pawl_error *err) {
+    const char *words[2];
+    int count = 0;
+    bool only_words = false;
+    for (int i = 1; i < walk->argc && count < 2; i++) {
+        if (!only_words && strcmp(walk->argv[i], "--") == 0)
+            only_words = true;
+        else if (!only_words && is_flag(walk->argv[i]))
+            i += takes_next(walk->argv[i]);
+        else
+            words[count++] = walk->argv[i];
+    }
+    return command_find(words, count, command, used, err);
+}
+
+/* ---- Its flags */
+
+/* One more value of an input that may have several: the command line has room for no more than its arguments.
+ */
+static pawl_status add_value(const struct walk *walk, struct tree *list, pawl_str text, pawl_error *err) {
+    if (list->items == NULL)
+        list->items = arena_array(walk->arena, (size_t)walk->argc, sizeof *list->items);
+    struct tree *item = tree_scalar(walk->arena, TREE_STRING, text);
+    if (list->items == NULL || item == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "arguments", "no memory for the command line");
+    list->items[list->count++] = item;
+    return PAWL_OK;
+}
+
+static pawl_status take_value(struct walk *walk, const struct field *input, size_t index, pawl_str text,
+                              pawl_error *err) {
+    char label[INPUT_NAME_BYTES];
+    pawl_status status =
+        field_from_word(input, input_label(input, label), text, &walk->arguments->values[index], err);
+    if (status != PAWL_OK || !input_is_many(input))
+        return status;
+    walk->arguments->values[index].tree = &walk->lists[index];
+    return add_value(walk, &walk->lists[index], text, err);
+}
+
+/* Takes one flag of the command, whose value follows '=' or is the next word. */
+static pawl_status take_flag(struct walk *walk, const struct field *input, size_t index, const char *text,
+                             pawl_error *err) {
+    char name[INPUT_NAME_BYTES], value[INPUT_NAME_BYTES];
+    (void)input_flag(input, name);
+    if (walk->arguments->values[index].present && !input_is_many(input))
+        return error_set(err, PAWL_INVALID, "arguments", "--%s is there twice: give it once", name);
+    if (text == NULL && input->type == FIELD_BOOL)
+        text = "true";
+    if (text == NULL && walk->at + 1 >= walk->argc)
+        return error_set(err, PAWL_INVALID, "arguments", "--%s needs a value: --%s %s", name, name,
+                         input_value(input, value));
+    if (text == NULL)
+        text = walk->argv[++walk->at];
+    return take_value(walk, input, index, str_from(text), err);
 }
 
 /* Hands one option of the program on to options_parse, with its value. */
@@ -107,97 +181,123 @@ static pawl_status pass_option(struct walk *walk, enum option_id id, bool has_va
     return PAWL_OK;
 }
 
-static pawl_status take_one(struct walk *walk, pawl_error *err) {
-    const char *text = walk->argv[walk->at];
-    /* "-" is standard input and "-5" is JSON: neither is a flag. */
-    if (text[0] != '-' || text[1] == '\0' || isdigit((unsigned char)text[1])) {
-        walk->words[walk->word_count++] = text;
-        return PAWL_OK;
-    }
-    if (text[1] != '-') {
-        enum option_id id = option_letter(text[1]);
-        if (id != OPTION_COUNT)
-            return pass_option(walk, id, text[2] != '\0', err);
-        walk->unknown = text;
-        return PAWL_OK;
-    }
-    const char *name = text + 2;
-    size_t len = strcspn(name, "=");
-    const char *value = name[len] == '=' ? name + len + 1 : NULL;
-    enum flag_id flag = flag_find(name, len);
-    if (flag != FLAG_TOTAL)
-        return take_flag(walk, flag, value, err);
-    enum option_id option = option_find(name, len);
-    if (option != OPTION_COUNT)
-        return pass_option(walk, option, value != NULL, err);
-    walk->unknown = text;
-    return PAWL_OK;
-}
-
 static pawl_status unknown_flag(const struct operation *command, const char *text, pawl_error *err) {
-    const char *names[FLAG_TOTAL + OPTION_COUNT];
-    char flags[OPTION_COUNT][OPTION_FLAG_BYTES];
+    enum { NAMES_MAX = 160 };
+    const char *names[NAMES_MAX];
+    char flags[NAMES_MAX][OPTION_FLAG_BYTES], path[COMMAND_PATH_BYTES], typed[64];
     size_t count = 0;
-    for (int id = 0; id < FLAG_TOTAL; id++)
-        if ((command->flags & FLAG_BIT(id)) != 0)
-            names[count++] = flag_rows[id].name;
-    for (int id = 0; id < OPTION_COUNT; id++)
-        if (((command->options | OPTION_BITS_COMMON) & OPTION_BIT(id)) != 0)
-            names[count++] = options_flag(&option_rows[id], flags[id]) + 2;
-    char typed[64];
-    size_t len = strcspn(text + strspn(text, "-"), "=");
-    snprintf(typed, sizeof typed, "%.*s", len < sizeof typed ? (int)len : (int)sizeof typed - 1,
-             text + strspn(text, "-"));
+    const struct field *input;
+    for (size_t i = 0; (input = command_input(command, i)) != NULL && count < NAMES_MAX; i++)
+        if (!input_is_word(input)) {
+            names[count] = input_flag(input, flags[count]);
+            count++;
+        }
+    for (int id = 0; id < OPTION_COUNT && count < NAMES_MAX; id++)
+        if (((command->options | OPTION_BITS_COMMON) & OPTION_BIT(id)) != 0) {
+            names[count] = options_flag(&option_rows[id], flags[count]) + 2;
+            count++;
+        }
+    const char *bare = text + strspn(text, "-");
+    snprintf(typed, sizeof typed, "%.*s", (int)strcspn(bare, "="), bare);
     const char *close = options_suggest(typed, names, count);
     if (close != NULL)
-        return error_set(err, PAWL_INVALID, "arguments", "there is no option %s. Did you mean --%s?", text,
-                         close);
+        return error_set(err, PAWL_INVALID, "arguments", "there is no option %s here. Did you mean --%s?",
+                         text, close);
     return error_set(err, PAWL_INVALID, "arguments",
-                     "there is no option %s. pawl help %s shows what it takes", text, command->command);
+                     "there is no option %s here. pawl help %s shows what it takes", text,
+                     command_path(command, path));
 }
 
-/* Whether the command takes what was given to it. */
-static pawl_status judge(const struct walk *walk, pawl_error *err) {
-    const struct arguments *arguments = walk->arguments;
-    const struct operation *command = arguments->command;
-    for (int id = 0; id < FLAG_TOTAL; id++)
-        if (arguments->flags[id].set && (command->flags & FLAG_BIT(id)) == 0)
-            return error_set(err, PAWL_INVALID, "arguments",
-                             "it does not take --%s. pawl help %s shows what it takes", flag_rows[id].name,
-                             command->command);
-    char flag[OPTION_FLAG_BYTES];
-    uint64_t taken = command->options | OPTION_BITS_COMMON;
-    for (int id = 0; id < OPTION_COUNT; id++)
-        if ((walk->options_seen & ~taken & OPTION_BIT(id)) != 0)
-            return error_set(err, PAWL_INVALID, "arguments",
-                             "it does not take %s. pawl help %s shows what it takes",
-                             options_flag(&option_rows[id], flag), command->command);
-    struct word_range takes = command_words(command);
-    if (arguments->word_count < takes.min)
-        return error_set(err, PAWL_INVALID, "arguments", "it needs more words: pawl %s %s", command->command,
-                         command->arguments);
-    if (arguments->word_count > takes.max)
-        return error_set(err, PAWL_INVALID, "arguments",
-                         "\"%s\" is one word too many. pawl help %s shows what it takes",
-                         arguments->words[takes.max], command->command);
-    return PAWL_OK;
+static pawl_status take_one(struct walk *walk, pawl_error *err) {
+    const struct operation *command = walk->arguments->command;
+    const char *text = walk->argv[walk->at];
+    if (!is_flag(text)) {
+        walk->arguments->words[walk->arguments->word_count++] = text;
+        return PAWL_OK;
+    }
+    enum option_id option = OPTION_COUNT;
+    const char *value = NULL;
+    if (text[1] == '-') {
+        const char *name = text + 2;
+        size_t len = strcspn(name, "="), index;
+        value = name[len] == '=' ? name + len + 1 : NULL;
+        const struct field *input = flag_find(command, (pawl_str){name, len}, &index);
+        if (input != NULL)
+            return take_flag(walk, input, index, value, err);
+        option = option_find(name, len);
+    } else {
+        option = option_letter(text[1]);
+        value = text[2] != '\0' ? text + 2 : NULL;
+    }
+    bool taken = option != OPTION_COUNT &&
+                 ((command->options | OPTION_BITS_COMMON) & OPTION_BIT(option)) != 0;
+    return taken ? pass_option(walk, option, value != NULL, err) : unknown_flag(command, text, err);
 }
 
 static pawl_status walk_all(struct walk *walk, pawl_error *err) {
     bool only_words = false;
-    for (walk->at = 1; walk->at < walk->argc; walk->at++) {
-        pawl_status status = PAWL_OK;
+    pawl_status status = PAWL_OK;
+    for (walk->at = 1; walk->at < walk->argc && status == PAWL_OK; walk->at++) {
         if (only_words)
-            walk->words[walk->word_count++] = walk->argv[walk->at];
+            walk->arguments->words[walk->arguments->word_count++] = walk->argv[walk->at];
         else if (strcmp(walk->argv[walk->at], "--") == 0)
             only_words = true;
         else
             status = take_one(walk, err);
-        if (status != PAWL_OK)
-            return status;
-        if (walk->unknown != NULL)
-            break;
     }
+    return status;
+}
+
+/* ---- Its words */
+
+static pawl_status words_wrong(const struct operation *command, const char *extra, pawl_error *err) {
+    char path[COMMAND_PATH_BYTES];
+    struct buf takes;
+    buf_init(&takes, 0);
+    command_words(&takes, command);
+    (void)command_path(command, path);
+    pawl_status status = extra != NULL
+                             ? error_set(err, PAWL_INVALID, "arguments",
+                                         "\"%s\" is one word too many. pawl help %s shows what it takes",
+                                         extra, path)
+                             : error_set(err, PAWL_INVALID, "arguments", "it needs more words: pawl %s%s",
+                                         path, takes.failed ? "" : takes.ptr);
+    buf_free(&takes);
+    return status;
+}
+
+/* Those that may be left out get a word only when there are enough for the others. */
+static pawl_status assign_words(struct walk *walk, pawl_error *err) {
+    struct arguments *arguments = walk->arguments;
+    const struct operation *command = arguments->command;
+    int needed = 0, at = 0;
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; i < command->field_count; i++)
+        needed += input_is_word(&command->fields[i]) && command->fields[i].required;
+    if (arguments->word_count < needed)
+        return words_wrong(command, NULL, err);
+    int spare = arguments->word_count - needed;
+    for (size_t i = 0; i < command->field_count && status == PAWL_OK; i++) {
+        const struct field *input = &command->fields[i];
+        if (!input_is_word(input) || (!input->required && spare == 0))
+            continue;
+        spare -= !input->required;
+        do
+            status = take_value(walk, input, i, str_from(arguments->words[at++]), err);
+        while (status == PAWL_OK && input_is_many(input) && spare > 0 && spare-- > 0);
+    }
+    return status == PAWL_OK && at < arguments->word_count ? words_wrong(command, arguments->words[at], err)
+                                                           : status;
+}
+
+/* What is no word must be given as a flag. */
+static pawl_status check_required(const struct arguments *arguments, pawl_error *err) {
+    const struct field *input;
+    char label[INPUT_NAME_BYTES], value[INPUT_NAME_BYTES];
+    for (size_t i = 0; (input = command_input(arguments->command, i)) != NULL; i++)
+        if (input->required && !arguments->values[i].present)
+            return error_set(err, PAWL_INVALID, "arguments", "it needs %s %s", input_label(input, label),
+                             input_value(input, value));
     return PAWL_OK;
 }
 
@@ -207,35 +307,34 @@ pawl_status arguments_parse(struct arena *arena, int argc, char **argv, struct a
     if (argc > PAWL_ARGUMENTS_MAX)
         return error_set(err, PAWL_INVALID, "arguments", "more than %d arguments", PAWL_ARGUMENTS_MAX);
     size_t slots = (size_t)argc + 1;
-    struct walk walk = {.argc = argc, .argv = argv, .arguments = arguments};
-    walk.passed = arena_array(arena, slots, sizeof *walk.passed);
-    walk.words = arena_array(arena, slots, sizeof *walk.words);
-    arguments->headers = arena_array(arena, slots, sizeof *arguments->headers);
-    arguments->ons = arena_array(arena, slots, sizeof *arguments->ons);
-    if (walk.passed == NULL || walk.words == NULL || arguments->headers == NULL || arguments->ons == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "arguments", "no memory for the command line");
-    walk.passed[walk.passed_count++] = argc > 0 ? argv[0] : (char *)"pawl";
-    pawl_status walked = walk_all(&walk, err);
     int used = 0;
-    pawl_error lookup;
-    pawl_status found = command_find(walk.words, walk.word_count, &arguments->command, &used, &lookup);
-    if (walked != PAWL_OK)
-        return walked;
-    if (found != PAWL_OK) {
-        *err = lookup;
-        return found;
-    }
-    if (walk.unknown != NULL)
-        return unknown_flag(arguments->command, walk.unknown, err);
-    arguments->words = walk.words + used;
-    arguments->word_count = walk.word_count - used;
+    struct walk walk = {.arena = arena, .argc = argc, .argv = argv, .arguments = arguments};
+    pawl_status status = find_command(&walk, &arguments->command, &used, err);
+    if (status != PAWL_OK)
+        return status;
+    walk.passed = arena_array(arena, slots, sizeof *walk.passed);
+    arguments->words = arena_array(arena, slots, sizeof *arguments->words);
+    size_t inputs = operation_inputs(arguments->command) + 1;
+    arguments->values = arena_array(arena, inputs, sizeof *arguments->values);
+    walk.lists = arena_array(arena, inputs, sizeof *walk.lists);
+    if (walk.passed == NULL || arguments->words == NULL || arguments->values == NULL || walk.lists == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "arguments", "no memory for the command line");
+    for (size_t i = 0; i < inputs; i++)
+        walk.lists[i].kind = TREE_ARRAY;
+    walk.passed[walk.passed_count++] = argc > 0 ? argv[0] : (char *)"pawl";
+    status = walk_all(&walk, err);
+    if (status != PAWL_OK)
+        return status;
+    arguments->words += used;
+    arguments->word_count -= used;
     struct options_input input = {.argc = walk.passed_count, .argv = walk.passed};
-    pawl_status status = options_parse(arena, &input, &arguments->options, err);
+    status = options_parse(arena, &input, &arguments->options, err);
     if (status != PAWL_OK)
         return status;
     if (options_bool(&arguments->options, OPTION_HELP) || options_bool(&arguments->options, OPTION_VERSION))
         return PAWL_OK; /* whatever else is there does not matter */
-    return judge(&walk, err);
+    status = assign_words(&walk, err);
+    return status == PAWL_OK ? check_required(arguments, err) : status;
 }
 
 bool arguments_want_json(int argc, char **argv) {

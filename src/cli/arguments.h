@@ -1,4 +1,4 @@
-/* Parsing the command line: the command, its flags and words, and global options. */
+/* Parsing the command line: the command, its words and flags as inputs, and global options. */
 #ifndef CLI_ARGUMENTS_H
 #define CLI_ARGUMENTS_H
 
@@ -7,12 +7,8 @@
 
 struct arguments {
     const struct operation *command;
-    struct flag_value flags[FLAG_TOTAL];
-    pawl_str *headers; /* every --header, in order */
-    size_t header_count;
-    pawl_str *ons; /* every --on, in order */
-    size_t on_count;
-    const char **words; /* what is left when the command's own words are gone */
+    struct value *values; /* one per input of the command */
+    const char **words;   /* what is left when the command's own words are gone */
     int word_count;
     struct options options;
 };

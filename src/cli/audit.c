@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "base/str.h"
+#include "base/utf8.h"
 
 pawl_str audit_actor(struct cli *cli) {
     static const char *const names[] = {"PAWL_ACTOR", "SUDO_USER", "LOGNAME", "USER"};
@@ -17,15 +18,16 @@ pawl_str audit_actor(struct cli *cli) {
     return str_from(arena_printf(cli->arena, "uid %ld", (long)getuid()));
 }
 
-pawl_status audit_note(struct cli *cli, const char *action, const char *detail, pawl_error *err) {
-    struct audit_row row = {
-        .actor = audit_actor(cli), .action = str_from(action), .detail = str_from(detail)};
-    return cli->store->ops->relay->audit_add(cli->store, &row, err);
-}
-
-pawl_status audit_note_reason(struct cli *cli, const char *action, const char *detail, pawl_error *err) {
-    const struct flag_value *reason = cli_flag(cli, FLAG_REASON);
-    const char *text = reason->set ? arena_printf(cli->arena, "%s: %.*s", detail, STR_ARG(reason->text))
-                                   : detail;
-    return audit_note(cli, action, text, err);
+pawl_status audit_note(struct cli *cli, pawl_error *err) {
+    struct buf detail;
+    buf_init(&detail, 0);
+    operation_asked(cli->arguments.command, cli->arguments.values, &detail);
+    pawl_status status = buf_status(&detail, "actions", err);
+    struct audit_row row = {.actor = audit_actor(cli),
+                            .action = str_from(cli->arguments.command->name),
+                            .detail = utf8_cut(str_trim(buf_str(&detail)), PAWL_HTTP_AUDIT_BYTES_MAX)};
+    if (status == PAWL_OK)
+        status = cli->store->ops->relay->audit_add(cli->store, &row, err);
+    buf_free(&detail);
+    return status;
 }

@@ -31,10 +31,11 @@ void cli_note(struct cli *cli, const char *format, ...) {
 }
 
 pawl_status cli_confirm(struct cli *cli, const char *question, pawl_error *err) {
-    if (cli_flag(cli, FLAG_YES)->set)
+    if (cli_value(cli, "yes").present)
         return PAWL_OK;
     if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
-        cli->hint = (cli->arguments.command->flags & FLAG(DRY_RUN)) != 0
+        cli->hint = operation_input(cli->arguments.command,
+                                    operation_input_find(cli->arguments.command, "dry_run")) != NULL
                         ? "Add --yes to do it, or --dry-run to look first."
                         : "Add --yes to do it.";
         return error_set(err, PAWL_CONFLICT, "confirm",

@@ -15,31 +15,21 @@ struct cli {
     const char *hint; /* what to do about the error; static or in the arena; NULL: what the status suggests */
     bool usage;       /* the error is one of the command line */
     int exit_code;    /* of a run that returns PAWL_OK */
-    pawl_str next;    /* of an operation's list: where the next page begins; absent: that was the last */
-    bool list_said;   /* the command has said itself whether its list is whole */
-    const char *below; /* what to say below the list; NULL: nothing */
+    struct arena *page;    /* of an operation, or of one page of its list */
+    bool again;            /* the operation waits, and runs once more */
+    int64_t wait_until_ms; /* of the clock since boot; 0: it has not waited */
+    bool more;             /* the operation's list has another page, which begins at … */
+    struct buf next;
+    bool probing, found; /* the list is over, but were there more rows? */
+    const char *cut_at;  /* its last row, when --limit cut it */
+    const char *below;   /* what to say below the list; NULL: nothing */
 };
 
-static inline const struct flag_value *cli_flag(const struct cli *cli, enum flag_id id) {
-    return &cli->arguments.flags[id];
-}
-
-/* The kind asked for by --kind, or fallback. */
-static inline enum store_kind cli_kind(const struct cli *cli, int fallback) {
-    const struct flag_value *flag = cli_flag(cli, FLAG_KIND);
-    return (enum store_kind)(flag->set ? (int)flag->number + 1 : fallback);
-}
+/* An input of the command, or an absent one. */
+struct value cli_value(const struct cli *cli, const char *name);
 
 /* Something about the answer that is not part of it: below a table, on standard error beside JSON. */
 void cli_note(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* The number of --limit, as far as a list may be long; PAWL_LIST_DEFAULT without it. */
-static inline int cli_limit(const struct cli *cli) {
-    const struct flag_value *flag = cli_flag(cli, FLAG_LIMIT);
-    if (!flag->set)
-        return PAWL_LIST_DEFAULT;
-    return flag->number < PAWL_LIST_MAX ? (int)flag->number : PAWL_LIST_MAX;
-}
 
 /* The caller for put_spans.h: creates spans if OTEL_… asks for them, as children of TRACEPARENT from the
  * environment, which pawl sets for its handlers. */

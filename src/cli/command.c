@@ -1,132 +1,169 @@
 /* The table of commands, and how words find a row of it. */
 #include "cli/command.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/str.h"
 #include "cli/commands.h"
 #include "operations/tables.h"
 
 static const struct operation_table *const tables[] = {&up_commands,
                                                        &server_commands,
+                                                       &mcp_commands,
                                                        &worker_commands,
                                                        &migrate_commands,
-                                                       &send_commands,
+                                                       &send_operations,
                                                        &status_commands,
+                                                       &monitor_commands,
                                                        &why_operations,
                                                        &message_operations,
-                                                       &dead_operations,
-                                                       &dead_end_operations,
-                                                       &outbox_inbox_operations,
+                                                       &message_end_operations,
+                                                       &archive_commands,
                                                        &receptor_note_operations,
                                                        &refused_operations,
-                                                       &events_append_commands,
                                                        &event_operations,
-                                                       &events_tail_commands,
-                                                       &events_snapshot_commands,
+                                                       &events_commands,
+                                                       &snapshot_commands,
                                                        &receptor_operations,
-                                                       &perspective_status_operations,
-                                                       &perspectives_commands,
                                                        &perspective_operations,
-                                                       &instance_operations,
+                                                       &perspectives_commands,
                                                        &stream_operations,
-                                                       &check_operations,
-                                                       &doctor_commands,
-                                                       &doctor_operations,
-                                                       &history_operations,
-                                                       &history_commands,
-                                                       &run_start_commands,
-                                                       &run_list_operations,
-                                                       &run_commands,
+                                                       &run_start_operations,
                                                        &run_operations,
-                                                       &task_create_commands,
+                                                       &statement_operations,
                                                        &task_operations,
-                                                       &task_schedule_commands,
+                                                       &pipeline_operations,
                                                        &schedule_operations,
-                                                       &job_commands,
                                                        &job_operations,
-                                                       &pipeline_commands,
+                                                       &wait_operations,
                                                        &agent_operations,
                                                        &audit_operations,
                                                        &tool_operations,
                                                        &tool_commands,
                                                        &alert_operations,
-                                                       &setting_operations,
-                                                       &transport_operations,
                                                        &pause_operations,
-                                                       &monitor_commands,
+                                                       &instance_operations,
                                                        &fleet_commands,
+                                                       &setting_operations,
                                                        &upkeep_operations,
+                                                       &doctor_commands,
+                                                       &doctor_operations,
+                                                       &transport_operations,
                                                        &version_commands,
                                                        &help_commands};
 
 const struct operation *command_at(size_t index) {
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-        for (size_t row = 0; row < tables[i]->count; row++)
-            if (tables[i]->rows[row].command != NULL && index-- == 0)
-                return &tables[i]->rows[row];
+        if (index < tables[i]->count)
+            return &tables[i]->rows[index];
+        index -= tables[i]->count;
     }
     return NULL;
 }
 
-bool command_is_help(const struct operation *command) { return command == help_commands.rows; }
-
-/* Whether path is exactly "first" (second NULL) or "first second". */
-static bool path_is(const char *path, const char *first, const char *second) {
-    if (path == NULL)
-        return false;
-    size_t len = strlen(first);
-    if (strncmp(path, first, len) != 0)
-        return false;
-    if (second == NULL)
-        return path[len] == '\0';
-    return path[len] == ' ' && strcmp(path + len + 1, second) == 0;
+terminal_run *command_terminal(const struct operation *command) {
+    static const struct {
+        const char *name;
+        terminal_run *run;
+    } rows[] = {{"event.append", append_terminal},
+                {"run.show", run_show_terminal},
+                {"run.start", run_start_terminal},
+                {"send", send_terminal}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].name, command->name) == 0)
+            return rows[i].run;
+    return command->terminal;
 }
 
-static const struct operation *lookup(const char *first, const char *second) {
-    size_t i = 0;
+bool command_is_help(const struct operation *command) { return command == help_commands.rows; }
+
+/* ---- Finding one */
+
+static size_t noun_len(const struct operation *command) { return strcspn(command->name, "."); }
+
+/* The verb, with hyphens; "" of a command that is its own noun. */
+static const char *verb_of(const struct operation *command, char verb[static COMMAND_PATH_BYTES]) {
+    const char *from = command->name + noun_len(command);
+    size_t len = 0;
+    for (from += *from == '.'; *from != '\0' && len < COMMAND_PATH_BYTES - 1; from++)
+        verb[len++] = *from == '_' ? '-' : *from;
+    verb[len] = '\0';
+    return verb;
+}
+
+char *command_path(const struct operation *command, char path[static COMMAND_PATH_BYTES]) {
+    char verb[COMMAND_PATH_BYTES];
+    int len = (int)noun_len(command);
+    bool alone = *verb_of(command, verb) == '\0';
+    snprintf(path, COMMAND_PATH_BYTES, "%.*s%s%.20s", len, command->name, alone ? "" : " ", verb);
+    return path;
+}
+
+/* The plural of a noun is accepted for it: jobs, duties. */
+bool command_in_group(const struct operation *command, const char *word) {
+    size_t len = noun_len(command), stem = len - 1;
+    if (strncmp(command->name, word, len) == 0)
+        return word[len] == '\0' || strcmp(word + len, "s") == 0;
+    return command->name[stem] == 'y' && strncmp(command->name, word, stem) == 0 &&
+           strcmp(word + stem, "ies") == 0;
+}
+
+/* The command of a noun with that verb; verb "": the one that is its own noun. */
+static const struct operation *lookup(const char *noun, const char *verb) {
+    char own[COMMAND_PATH_BYTES];
     const struct operation *command;
+    size_t i = 0;
     while ((command = command_at(i++)) != NULL)
-        if (path_is(command->command, first, second) || path_is(command->alias, first, second))
+        if (strcmp(verb_of(command, own), verb) == 0 &&
+            (*verb == '\0' ? strcmp(command->name, noun) == 0 : command_in_group(command, noun)))
             break;
     return command;
 }
 
+bool command_exists(const char *noun) {
+    const struct operation *command;
+    size_t i = 0, len = strlen(noun);
+    while ((command = command_at(i++)) != NULL &&
+           !(noun_len(command) == len && strncmp(command->name, noun, len) == 0))
+        ;
+    return command != NULL;
+}
+
 bool command_is_group(const char *word) {
-    size_t len = strlen(word);
     const struct operation *command;
     for (size_t i = 0; (command = command_at(i)) != NULL; i++)
-        if (strncmp(command->command, word, len) == 0 && command->command[len] == ' ')
+        if (command->name[noun_len(command)] == '.' && command_in_group(command, word))
             return true;
     return false;
 }
 
-/* Second words of group (or first words when group is NULL) into names; the count of them. */
-static size_t names_of(const char *group, const char **names, char (*scratch)[24]) {
+enum { NAMES_MAX = 80 };
+
+/* The verbs of a noun (or the nouns when it is NULL) into names; the count of them. */
+static size_t names_of(const char *group, const char **names, char (*scratch)[COMMAND_PATH_BYTES]) {
     size_t count = 0;
     const struct operation *command;
-    for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
-        const char *path = command->command;
-        if (group != NULL) {
-            size_t len = strlen(group);
-            if (strncmp(path, group, len) == 0 && path[len] == ' ')
-                names[count++] = path + len + 1;
+    for (size_t i = 0; (command = command_at(i)) != NULL && count < NAMES_MAX; i++) {
+        size_t len = noun_len(command);
+        if (group != NULL && (!command_in_group(command, group) || command->name[len] == '\0'))
             continue;
-        }
-        size_t len = strcspn(path, " ");
-        if (count > 0 && strlen(names[count - 1]) == len && strncmp(names[count - 1], path, len) == 0)
-            continue;
-        snprintf(scratch[count], sizeof scratch[count], "%.*s", (int)len, path);
+        if (group != NULL)
+            verb_of(command, scratch[count]);
+        else
+            snprintf(scratch[count], sizeof *scratch, "%.*s", (int)len, command->name);
         names[count] = scratch[count];
-        count++;
+        if (count == 0 || strcmp(names[count - 1], names[count]) != 0)
+            count++;
     }
     return count;
 }
 
 static pawl_status unknown(const char *group, const char *word, pawl_error *err) {
-    const char *names[64];
-    char scratch[64][24];
+    const char *names[NAMES_MAX];
+    char scratch[NAMES_MAX][COMMAND_PATH_BYTES];
     size_t count = names_of(group, names, scratch);
     const char *close = options_suggest(word, names, count);
     const char *blank = group != NULL ? " " : "";
@@ -135,13 +172,13 @@ static pawl_status unknown(const char *group, const char *word, pawl_error *err)
         return error_set(err, PAWL_INVALID, "command",
                          "there is no command \"%s%s%s\". Did you mean pawl %s%s%s?", prefix, blank, word,
                          prefix, blank, close);
-    return error_set(err, PAWL_INVALID, "command", "there is no command \"%s%s%s\". pawl help lists them all",
-                     prefix, blank, word);
+    return error_set(err, PAWL_INVALID, "command", "there is no command \"%s%s%s\". pawl help%s%s lists them",
+                     prefix, blank, word, blank, prefix);
 }
 
 static pawl_status incomplete(const char *group, pawl_error *err) {
-    const char *names[64];
-    char scratch[64][24], list[256] = "";
+    const char *names[NAMES_MAX];
+    char scratch[NAMES_MAX][COMMAND_PATH_BYTES], list[256] = "";
     size_t count = names_of(group, names, scratch);
     for (size_t i = 0, len = 0; i < count && len < sizeof list; i++)
         len += (size_t)snprintf(list + len, sizeof list - len, "%s%s", i > 0 ? ", " : "", names[i]);
@@ -149,44 +186,114 @@ static pawl_status incomplete(const char *group, pawl_error *err) {
                      "pawl %s needs a second word: one of %s. pawl help %s tells more", group, list, group);
 }
 
-struct word_range command_words(const struct operation *command) {
-    struct word_range range = {0};
-    int brackets = 0; /* open ones: what is in them may be left out */
-    for (const char *at = command->arguments; at != NULL && *at != '\0'; at++) {
-        range.min += brackets == 0 && *at != '[' && !command->arguments_optional ? 1 : 0;
-        range.max++;
-        for (; *at != ' ' && at[1] != '\0'; at++)
-            brackets += *at == '[' ? 1 : *at == ']' ? -1 : 0;
-    }
-    if (command->arguments != NULL && strstr(command->arguments, "...") != NULL)
-        range.max = command->arguments_max > 0 ? command->arguments_max : PAWL_ARGUMENTS_MAX;
-    return range;
+static bool takes_words(const struct operation *command) {
+    for (size_t i = 0; i < command->field_count; i++)
+        if (input_is_word(&command->fields[i]))
+            return true;
+    return false;
 }
 
 pawl_status command_find(const char *const *words, int count, const struct operation **command, int *used,
                          pawl_error *err) {
-    if (count == 0) {
-        *command = help_commands.rows;
-        *used = 0;
-        return PAWL_OK;
-    }
-    const struct operation *found = count > 1 ? lookup(words[0], words[1]) : NULL;
-    if (found != NULL) {
-        *command = found;
-        *used = 2;
-        return PAWL_OK;
-    }
-    found = lookup(words[0], NULL);
-    bool group = command_is_group(words[0]);
-    /* A group's own command takes no arguments, so a second word can only be a wrong subcommand. */
-    if (group && count > 1 && (found == NULL || found->arguments == NULL))
-        return unknown(words[0], words[1], err);
-    if (found != NULL) {
-        *command = found;
+    const struct operation *found = count == 0 ? help_commands.rows : NULL;
+    *used = count == 0 ? 0 : 2;
+    if (count > 1 && words[1][0] != '\0')
+        found = lookup(words[0], words[1]);
+    if (found == NULL) {
         *used = 1;
-        return PAWL_OK;
+        found = lookup(words[0], "");
+        bool group = command_is_group(words[0]);
+        /* A command without words of its own can only be followed by a wrong verb. */
+        if (group && count > 1 && (found == NULL || !takes_words(found)))
+            return unknown(words[0], words[1], err);
+        if (found == NULL && group && (found = lookup(words[0], "list")) == NULL)
+            return incomplete(words[0], err);
+        if (found == NULL)
+            return unknown(NULL, words[0], err);
     }
-    if (group)
-        return incomplete(words[0], err);
-    return unknown(NULL, words[0], err);
+    *command = found;
+    return PAWL_OK;
+}
+
+/* ---- Inputs */
+
+const struct field *command_input(const struct operation *command, size_t index) {
+    static const struct field limit = {
+        INT_FIELD(IN_QUERY, "limit", 1, 1000000000, "At most this many rows; all of them without it.")};
+    static const struct field after = {
+        TEXT_FIELD(IN_QUERY, "after", PAWL_METADATA_BYTES_MAX,
+                   "Only rows after this one: what the end of a list that --limit cut shows."),
+        .value = "KEY"};
+    const struct field *input = operation_input(command, index);
+    if (input == NULL || index < command->field_count || input->in != IN_QUERY)
+        return input;
+    return input->type == FIELD_CURSOR ? &after : &limit;
+}
+
+bool input_is_word(const struct field *input) { return input->in == IN_PATH || input->word; }
+
+static bool is_array(const struct field *input) {
+    return input->type == FIELD_TEXTS || input->type == FIELD_INTS || input->type == FIELD_UUIDS;
+}
+
+bool input_is_many(const struct field *input) { return input->many || is_array(input); }
+
+char *input_flag(const struct field *input, char name[static INPUT_NAME_BYTES]) {
+    size_t len = strlen(input->name);
+    if ((input->type == FIELD_DURATION || input->type == FIELD_TIME) && len > 3)
+        len -= 3; /* _ms */
+    for (size_t i = 0; i < len; i++)
+        name[i] = input->name[i] == '_' ? '-' : input->name[i];
+    name[len] = '\0';
+    return name;
+}
+
+char *input_label(const struct field *input, char label[static INPUT_NAME_BYTES]) {
+    if (input_is_word(input))
+        return input_value(input, label);
+    label[0] = label[1] = '-';
+    char name[INPUT_NAME_BYTES];
+    snprintf(label + 2, INPUT_NAME_BYTES - 2, "%.36s", input_flag(input, name));
+    return label;
+}
+
+/* In capitals; of many, one of them. */
+static void name_value(const struct field *input, char value[static INPUT_NAME_BYTES]) {
+    size_t len = strlen(input_flag(input, value));
+    if (is_array(input) && len > 1 && value[len - 1] == 's')
+        value[len - 1] = '\0';
+    for (; *value != '\0'; value++)
+        *value = (char)toupper((unsigned char)*value);
+}
+
+char *input_value(const struct field *input, char value[static INPUT_NAME_BYTES]) {
+    static const char *const types[] = {[FIELD_INT] = "N",
+                                        [FIELD_UUID] = "UUID",
+                                        [FIELD_DURATION] = "DURATION",
+                                        [FIELD_TIME] = "TIME",
+                                        [FIELD_JSON] = "JSON|@FILE",
+                                        [FIELD_OBJECT] = "JSON|@FILE",
+                                        [FIELD_OBJECTS] = "JSON|@FILE",
+                                        [FIELD_BOOL] = ""};
+    const char *type = (size_t)input->type < sizeof types / sizeof *types ? types[input->type] : NULL;
+    if (input->value != NULL)
+        snprintf(value, INPUT_NAME_BYTES, "%s", input->value);
+    else if (input->file)
+        snprintf(value, INPUT_NAME_BYTES, "FILE");
+    else if (type != NULL && !input_is_word(input))
+        snprintf(value, INPUT_NAME_BYTES, "%s", type);
+    else
+        name_value(input, value);
+    return value;
+}
+
+void command_words(struct buf *buf, const struct operation *command) {
+    for (size_t i = 0; i < command->field_count; i++) {
+        const struct field *input = &command->fields[i];
+        char value[INPUT_NAME_BYTES];
+        if (!input_is_word(input))
+            continue;
+        buf_printf(buf, input->required ? " %s" : " [%s]", input_value(input, value));
+        buf_append_cstr(buf, input_is_many(input) ? "..." : "");
+    }
 }

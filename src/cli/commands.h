@@ -1,13 +1,15 @@
-/* The tables of commands that only a terminal has, one per file. */
+/* The tables of commands that only a terminal has, and what a terminal does differently for others. */
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
 
 #include "cli/command.h"
 
-extern const struct operation_table up_commands, server_commands, worker_commands, migrate_commands,
-    send_commands, status_commands, events_append_commands, events_tail_commands, events_snapshot_commands,
-    perspectives_commands, doctor_commands, history_commands, run_start_commands, run_commands,
-    task_create_commands, task_schedule_commands, job_commands, pipeline_commands, tool_commands,
-    monitor_commands, fleet_commands, version_commands, help_commands;
+extern const struct operation_table archive_commands, doctor_commands, events_commands, fleet_commands,
+    help_commands, mcp_commands, migrate_commands, monitor_commands, perspectives_commands, server_commands,
+    snapshot_commands, status_commands, tool_commands, up_commands, version_commands, worker_commands;
+
+/* Instead of the operation of the same name: many lines of a file, and watching. */
+typedef pawl_status terminal_run(struct cli *cli, pawl_error *err);
+terminal_run append_terminal, run_show_terminal, run_start_terminal, send_terminal;
 
 #endif

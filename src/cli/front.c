@@ -1,125 +1,179 @@
 /* The command line as a front of operations: words and flags are inputs, answers are tables or JSON. */
 #include "cli/front.h"
 
-#include <ctype.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/error.h"
 #include "base/str.h"
-#include "base/uuid.h"
+#include "base/time/clock.h"
 #include "cli/audit.h"
 #include "cli/input.h"
 #include "cli/jobs/tool_registry.h"
 
-/* Whether a word of the help, such as NAME@VERSION, [RUN] or STREAM..., denotes the input: it begins with its
- * name, and one that may be repeated denotes the plural. */
-static bool word_is(const char *word, size_t len, const char *name) {
-    size_t at = 0;
-    while (at < len && *word == '[')
-        word++, len--;
-    while (at < len && (isalpha((unsigned char)word[at]) || word[at] == '_') &&
-           tolower((unsigned char)word[at]) == name[at])
-        at++;
-    if (at < len && (isalpha((unsigned char)word[at]) || word[at] == '_'))
-        return false;
-    return name[at] == '\0' || (strcmp(name + at, "s") == 0 && memchr(word, '.', len) != NULL);
-}
+/* ---- Inputs */
 
-/* The rest of the words as an array of texts. */
-static const struct tree *words_from(struct cli *cli, int first) {
-    size_t count = (size_t)(cli->arguments.word_count - first);
-    struct tree *tree = arena_alloc(cli->arena, sizeof *tree);
-    if (tree == NULL || (tree->items = arena_array(cli->arena, count, sizeof *tree->items)) == NULL)
-        return NULL;
-    tree->kind = TREE_ARRAY;
-    for (; tree->count < count; tree->count++) {
-        pawl_str word = str_from(cli->arguments.words[first + (int)tree->count]);
-        if ((tree->items[tree->count] = tree_scalar(cli->arena, TREE_STRING, word)) == NULL)
-            return NULL;
-    }
-    return tree;
-}
-
-static bool find_word(struct cli *cli, const char *name, struct value *value) {
-    const char *at = cli->arguments.command->arguments;
-    for (int i = 0; at != NULL && *at != '\0'; i++) {
-        size_t len = strcspn(at, " ");
-        bool many = memchr(at, '.', len) != NULL;
-        if (word_is(at, len, name) && i < cli->arguments.word_count) {
-            *value = (struct value){.present = true, .text = str_from(cli->arguments.words[i])};
-            if (!str_to_i64(value->text, INT64_MIN, INT64_MAX, &value->number))
-                value->number = 0;
-            if (!uuid_parse(value->text, &value->uuid))
-                value->uuid = uuid_nil();
-            if (many)
-                value->tree = words_from(cli, i);
-            return true;
-        }
-        at += len + strspn(at + len, " ");
-    }
-    return false;
-}
-
-/* --at-version is the input at_version, and --timeout 5s is timeout_ms. */
-static bool flag_is(const struct flag_row *row, const char *name) {
-    if (row->input != NULL)
-        return strcmp(row->input, name) == 0;
-    size_t len = strlen(row->name);
-    for (size_t i = 0; i < len; i++)
-        if (name[i] != (row->name[i] == '-' ? '_' : row->name[i]))
-            return false;
-    return strcmp(name + len, row->type == FLAG_DURATION ? "_ms" : "") == 0;
-}
-
-static struct value front_value(void *self, const char *name) {
-    struct cli *cli = self;
-    struct value value = {.present = false};
-    if (find_word(cli, name, &value))
-        return value;
-    for (int id = 0; id < FLAG_TOTAL; id++) {
-        const struct flag_value *flag = cli_flag(cli, (enum flag_id)id);
-        if (flag->set && flag_is(&flag_rows[id], name))
-            return (struct value){true, flag->text, flag->number, flag->uuid, NULL};
+struct value cli_value(const struct cli *cli, const char *name) {
+    size_t index = operation_input_find(cli->arguments.command, name);
+    struct value value = cli->arguments.values[index]; /* one after the last is absent */
+    if (value.relative) {
+        value.number += cli->output.now_ms;
+        value.relative = false;
     }
     return value;
 }
 
+static struct value front_value(void *self, const char *name) { return cli_value(self, name); }
+
+static bool ends_with(const char *path, const char *end) {
+    size_t len = strlen(path), end_len = strlen(end);
+    return len >= end_len && strcmp(path + len - end_len, end) == 0;
+}
+
+/* A document in a file. */
+static pawl_status load_document(struct cli *cli, const struct field *field, const char *path,
+                                 struct value *value, pawl_error *err) {
+    const struct tree *tree = NULL;
+    pawl_str text;
+    pawl_error why = {0};
+    pawl_status status = input_read(cli->arena, path, PAWL_PAYLOAD_BYTES_MAX, &text, err);
+    if (status != PAWL_OK)
+        return status;
+    status = ends_with(path, ".yaml") || ends_with(path, ".yml")
+                 ? tree_parse_yaml(cli->arena, text, NULL, &tree, &why)
+                 : tree_parse(cli->arena, text, NULL, &tree, &why);
+    if (status == PAWL_OK)
+        status = field_from_tree(field, tree, value, &why);
+    return status == PAWL_OK ? PAWL_OK : error_set(err, status, "input", "%s: %s", path, why.text);
+}
+
+/* JSON that was written out, or as @FILE, or as - for standard input. */
+static pawl_status load_json(struct cli *cli, const struct field *field, struct value *value,
+                             pawl_error *err) {
+    const struct tree *tree = NULL;
+    pawl_str text = value->text;
+    bool limited = (cli->arguments.command->options & OPTION(PAYLOAD_LIMIT)) != 0;
+    size_t bytes_max = limited ? (size_t)options_number(&cli->arguments.options, OPTION_PAYLOAD_LIMIT)
+                               : PAWL_PAYLOAD_BYTES_MAX;
+    pawl_status status = PAWL_OK;
+    if (text.ptr[0] == '@' || str_equal_cstr(text, "-"))
+        status = input_read(cli->arena, text.ptr + (text.ptr[0] == '@'), bytes_max, &text, err);
+    if (status == PAWL_OK && field->type != FIELD_JSON) {
+        status = tree_parse(cli->arena, text, NULL, &tree, err);
+        if (status == PAWL_OK)
+            status = field_from_tree(field, tree, value, err);
+    }
+    value->text = text; /* as it was written, not as it would be written again */
+    return status;
+}
+
+pawl_status front_load(struct cli *cli, pawl_error *err) {
+    const struct field *field;
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; status == PAWL_OK && (field = command_input(cli->arguments.command, i)) != NULL; i++) {
+        struct value *value = &cli->arguments.values[i];
+        bool json = field->type == FIELD_JSON || field->type == FIELD_OBJECT || field->type == FIELD_OBJECTS;
+        if (!value->present)
+            continue;
+        if (json && field->file)
+            status = load_document(cli, field, value->text.ptr, value, err);
+        else if (json)
+            status = load_json(cli, field, value, err);
+        else if (field->file && field->in != IN_TERMINAL)
+            status = input_read(cli->arena, value->text.ptr, (size_t)field->max, &value->text, err);
+    }
+    return status;
+}
+
+/* ---- Lists: every page, unless --limit says otherwise */
+
+/* How many rows are still wanted. */
+static int64_t rows_left(const struct cli *cli) {
+    struct value limit = cli_value(cli, "limit");
+    return limit.present ? limit.number - (int64_t)cli->output.row_count : INT64_MAX;
+}
+
 static int front_limit(void *self) {
     struct cli *cli = self;
-    return (cli->arguments.command->flags & FLAG(LIMIT)) != 0 ? cli_limit(cli) : PAWL_LIST_MAX;
+    int64_t page = cli->arguments.command->paged == PAGED ? PAWL_HTTP_LIST_MAX : PAWL_LIST_MAX;
+    int64_t left = cli->arguments.command->paged != PAGED_NOT ? rows_left(cli) : page;
+    return cli->probing ? 1 : (int)(left < page ? left : page);
 }
 
 static pawl_str front_after(void *self) {
     struct cli *cli = self;
-    return !str_absent(cli->next) ? cli->next : cli_flag(cli, FLAG_AFTER)->text;
+    return cli->more ? buf_str(&cli->next) : cli_value(cli, "cursor").text;
+}
+
+/* Whether the rows were chosen by this column, so that all have the same in it. */
+static bool filtered_by(const struct cli *cli, const char *key) {
+    const struct field *field =
+        operation_input(cli->arguments.command, operation_input_find(cli->arguments.command, key));
+    return field != NULL && field->type == FIELD_CHOICE && cli_value(cli, key).present;
 }
 
 static void front_list(void *self, const struct column *columns, size_t count) {
     struct cli *cli = self;
-    if (!cli->output.list_open)
-        output_list_begin(&cli->output, columns, count);
+    struct column *shown = NULL;
+    if (cli->output.list_open || cli->probing)
+        return;
+    if (!output_is_json(&cli->output))
+        shown = arena_array(cli->arena, count, sizeof *shown);
+    for (size_t i = 0; shown != NULL && i < count; i++) {
+        shown[i] = columns[i];
+        if (filtered_by(cli, columns[i].key))
+            shown[i].show = SHOW_WIDE;
+    }
+    output_list_begin(&cli->output, shown != NULL ? shown : columns, count);
 }
 
 static void front_row(void *self, const struct cell *cells) {
-    output_list_row(&((struct cli *)self)->output, cells);
+    struct cli *cli = self;
+    if (cli->probing)
+        cli->found = true;
+    else
+        output_list_row(&cli->output, cells);
 }
 
-/* A command without --limit shows every page. */
+/* After a list that --limit cut, a person is told whether there are more: one more row is asked for. */
+static pawl_status end_probe(struct cli *cli, const char *next, pawl_error *err) {
+    cli->more = !cli->found && next != NULL;
+    if (cli->found)
+        output_say(&cli->output, "there are more: --after %s shows the next ones", cli->cut_at);
+    if (!cli->more)
+        return PAWL_OK;
+    buf_reset(&cli->next);
+    buf_append_cstr(&cli->next, next);
+    return buf_status(&cli->next, "list", err);
+}
+
 static pawl_status front_list_end(void *self, const char *next, pawl_error *err) {
     struct cli *cli = self;
     const struct operation *command = cli->arguments.command;
-    cli->next = str_from((command->flags & FLAG(LIMIT)) != 0 ? NULL : next);
-    if (!str_absent(cli->next))
-        return PAWL_OK;
-    pawl_status status = output_list_end(&cli->output, command->empty != NULL ? command->empty : "", err);
+    if (cli->probing)
+        return end_probe(cli, next, err);
+    buf_reset(&cli->next);
+    buf_append_cstr(&cli->next, next != NULL ? next : "");
+    cli->more = next != NULL && command->paged == PAGED;
+    pawl_status status = buf_status(&cli->next, "list", err);
+    if ((cli->more && rows_left(cli) > 0) || status != PAWL_OK)
+        return status;
+    status = output_list_end(&cli->output, command->empty != NULL ? command->empty : "", err);
     if (status == PAWL_OK && cli->below != NULL)
         cli_note(cli, "%s", cli->below);
+    cli->probing = cli->more && !output_is_json(&cli->output);
+    cli->more = cli->probing;
+    cli->cut_at = cli->more ? arena_strdup(cli->arena, next) : NULL;
     return status;
 }
 
 static pawl_status front_record(void *self, const struct column *columns, size_t count,
                                 const struct cell *cells, pawl_error *err) {
-    return output_record(&((struct cli *)self)->output, columns, count, cells, err);
+    struct cli *cli = self;
+    pawl_status status = output_record(&cli->output, columns, count, cells, err);
+    if (status == PAWL_OK && cli->below != NULL)
+        cli_note(cli, "%s", cli->below);
+    return status;
 }
 
 static void front_say(void *self, const char *sentence) {
@@ -128,17 +182,6 @@ static void front_say(void *self, const char *sentence) {
 
 static void front_below(void *self, const char *sentence) { ((struct cli *)self)->below = sentence; }
 
-static void front_list_said(void *self, bool more) {
-    struct cli *cli = self;
-    const struct flag_value *limit = cli_flag(cli, FLAG_LIMIT);
-    cli->list_said = true;
-    /* A program that passed the limit itself is not told. */
-    if (more && !(output_is_json(&cli->output) && limit->set))
-        cli->below = arena_printf(
-            cli->arena, "the first %zu; there are more: --limit N shows more of them, --after the next ones",
-            cli->output.row_count);
-}
-
 static void front_now(void *self, int64_t now_ms) { ((struct cli *)self)->output.now_ms = now_ms; }
 
 static void front_hint(void *self, const char *command) { ((struct cli *)self)->hint = command; }
@@ -146,23 +189,6 @@ static void front_hint(void *self, const char *command) { ((struct cli *)self)->
 static void front_exit_with(void *self, int code) { ((struct cli *)self)->exit_code = code; }
 
 static bool front_json(void *self) { return output_is_json(&((struct cli *)self)->output); }
-
-static const char *front_asked(void *self) {
-    struct cli *cli = self;
-    struct buf text;
-    buf_init(&text, PAWL_METADATA_BYTES_MAX);
-    for (int id = 0; id < FLAG_TOTAL; id++) {
-        const struct flag_value *flag = cli_flag(cli, (enum flag_id)id);
-        if (flag->set)
-            buf_printf(&text, " --%s%s%.*s", flag_rows[id].name, flag->text.len > 0 ? " " : "",
-                       STR_ARG(flag->text));
-    }
-    for (int i = 0; i < cli->arguments.word_count && text.len < PAWL_METADATA_BYTES_MAX - 64; i++)
-        buf_printf(&text, " %s", cli->arguments.words[i]);
-    const char *copy = text.failed || text.len == 0 ? "" : arena_strdup(cli->arena, text.ptr);
-    buf_free(&text);
-    return copy != NULL ? copy : "";
-}
 
 static bool front_sees_content(void *self) {
     (void)self;
@@ -179,16 +205,11 @@ static pawl_status front_tools(void *self, struct tools **tools, pawl_error *err
     return tool_registry_open(self, tools, err);
 }
 
-static pawl_status front_file(void *self, const char *path, size_t bytes_max, pawl_str *text,
-                              pawl_error *err) {
-    return input_read(((struct cli *)self)->arena, path, bytes_max, text, err);
+static pawl_str front_env(void *self) {
+    return options_text(&((struct cli *)self)->arguments.options, OPTION_PIPELINE_ENV);
 }
 
 static pawl_str front_actor(void *self) { return audit_actor(self); }
-
-static pawl_status front_note(void *self, const char *action, const char *detail, pawl_error *err) {
-    return audit_note_reason(self, action, detail, err);
-}
 
 static pawl_status front_confirm(void *self, const char *question, pawl_error *err) {
     return cli_confirm(self, question, err);
@@ -196,8 +217,23 @@ static pawl_status front_confirm(void *self, const char *question, pawl_error *e
 
 static pawl_status front_key(void *self, unsigned part, pawl_uuid *key, pawl_error *err) {
     (void)part, (void)err;
-    *key = cli_flag(self, FLAG_REQUEST)->uuid;
+    *key = cli_value(self, "request").uuid;
     return PAWL_OK;
+}
+
+enum { LOOK_MS = 200 };
+
+/* It looks again until the time is up. */
+static bool front_wait(void *self, const struct waiting *waiting) {
+    struct cli *cli = self;
+    int64_t now_ms = clock_boot_ms();
+    if (cli->wait_until_ms == 0)
+        cli->wait_until_ms = now_ms + waiting->timeout_ms;
+    int64_t left_ms = cli->wait_until_ms - now_ms, nap_ms = left_ms < LOOK_MS ? left_ms : LOOK_MS;
+    cli->again = left_ms > 0;
+    if (cli->again)
+        nanosleep(&(struct timespec){0, nap_ms * 1000000}, NULL);
+    return cli->again;
 }
 
 static const struct front front = {.dashes = "--",
@@ -208,33 +244,35 @@ static const struct front front = {.dashes = "--",
                                    .row = front_row,
                                    .list_end = front_list_end,
                                    .record = front_record,
-                                   .list_said = front_list_said,
                                    .say = front_say,
                                    .below = front_below,
                                    .now = front_now,
                                    .hint = front_hint,
                                    .exit_with = front_exit_with,
                                    .json = front_json,
-                                   .asked = front_asked,
                                    .sees_content = front_sees_content,
                                    .putter = front_putter,
                                    .tools_named = front_tools_named,
                                    .tools = front_tools,
-                                   .file = front_file,
+                                   .env = front_env,
                                    .actor = front_actor,
-                                   .note = front_note,
                                    .confirm = front_confirm,
-                                   .key = front_key};
+                                   .key = front_key,
+                                   .wait = front_wait};
 
 struct request front_request(struct cli *cli) {
     return (struct request){cli->store, cli->arena, &front, cli};
 }
 
+/* Each page has the memory of the last: a list may be longer than what fits. */
 pawl_status front_run(struct cli *cli, operation_run *run, pawl_error *err) {
     struct request request = front_request(cli);
     pawl_status status = PAWL_OK;
-    do
+    request.arena = cli->page;
+    do {
+        arena_reset(cli->page);
+        cli->again = false;
         status = run(&request, err);
-    while (status == PAWL_OK && !str_absent(cli->next));
+    } while (status == PAWL_OK && (cli->again || cli->more));
     return status;
 }

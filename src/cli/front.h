@@ -8,6 +8,9 @@
 /* For commands that use parts of an operation. */
 struct request front_request(struct cli *cli);
 
+/* Reads what inputs name: files, and standard input. */
+PAWL_MUSTCHECK pawl_status front_load(struct cli *cli, pawl_error *err);
+
 /* Runs an operation with the words and flags of the command as its inputs. */
 PAWL_MUSTCHECK pawl_status front_run(struct cli *cli, operation_run *run, pawl_error *err);
 

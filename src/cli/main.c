@@ -6,24 +6,12 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "cli/audit.h"
 #include "cli/cli.h"
 #include "cli/database.h"
 #include "cli/fault.h"
 #include "cli/front.h"
 #include "cli/help/help.h"
-
-/* A list that is as long as it may be is probably not all; a caller that passed the limit knows. */
-static void note_end(struct cli *cli) {
-    const struct flag_value *limit = cli_flag(cli, FLAG_LIMIT);
-    int most = cli_limit(cli);
-    bool after = (cli->arguments.command->flags & FLAG(AFTER)) != 0;
-    if (cli->list_said || cli->output.row_count < (size_t)most ||
-        (limit->set && limit->number < PAWL_LIST_MAX))
-        return;
-    cli_note(cli, "the first %d; there may be more: %s%s", most,
-             most < PAWL_LIST_MAX ? "--limit N shows more of them" : "a list has at most that many",
-             after ? ", --after the next ones" : "");
-}
 
 /* Runs the command that was asked for; --help and --version win over it. */
 static pawl_status run(struct cli *cli, pawl_error *err) {
@@ -35,31 +23,33 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
         fprintf(cli->output.file, "pawl %s\n", PAWL_VERSION);
         return PAWL_OK;
     }
-    pawl_status status = PAWL_OK;
-    if (command->check != NULL) {
+    pawl_status status = front_load(cli, err);
+    if (status == PAWL_OK && command->check != NULL) {
         struct request request = front_request(cli);
         status = command->check(&request, err);
+        cli->usage = status != PAWL_OK;
     }
-    cli->usage = status != PAWL_OK;
     if (status == PAWL_OK && command->database != DATABASE_NONE)
         status = database_open(cli, err);
     if (status == PAWL_OK)
-        status = command->terminal != NULL ? command->terminal(cli, err) : front_run(cli, command->run, err);
-    if (status == PAWL_OK && (command->flags & FLAG(LIMIT)) != 0 && !command->limit_other)
-        note_end(cli);
+        status = command_terminal(command) != NULL ? command_terminal(command)(cli, err)
+                                                   : front_run(cli, command->run, err);
+    if (status == PAWL_OK && command->changes == CHANGES_ACTION && !cli_value(cli, "dry_run").present)
+        status = audit_note(cli, err);
     return status;
 }
 
 /* The exit code when the answer could not be written: what a writing command did has happened. */
 static int unwritten_code(const struct operation *command, pawl_error *err) {
-    if (command->writes)
+    if (command->changes != CHANGES_NOTHING)
         err->status = PAWL_UNKNOWN;
     return error_exit_code(err->status);
 }
 
 static int finish(struct cli *cli, pawl_status status, pawl_error *err) {
     const struct operation *command = cli->arguments.command;
-    struct fault fault = {.what = command->command, .err = err, .hint = cli->hint};
+    char path[COMMAND_PATH_BYTES];
+    struct fault fault = {.what = command_path(command, path), .err = err, .hint = cli->hint};
     fault.json = cli->output.format == OUTPUT_JSON || cli->output.format == OUTPUT_NDJSON;
     /* Errors are JSON only when JSON was asked for, not when standard output happens to be a pipe. */
     fault.json = fault.json && options_number(&cli->arguments.options, OPTION_OUTPUT) != OUTPUT_AUTO;
@@ -83,7 +73,8 @@ static int finish(struct cli *cli, pawl_status status, pawl_error *err) {
 /* Wrong usage gets its own code; a configuration file that is not there keeps its status. */
 static int refuse(struct cli *cli, int argc, char **argv, pawl_status status, const pawl_error *err) {
     const struct operation *command = cli->arguments.command;
-    struct fault fault = {.what = command != NULL ? command->command : NULL,
+    char path[COMMAND_PATH_BYTES];
+    struct fault fault = {.what = command != NULL ? command_path(command, path) : NULL,
                           .err = err,
                           .exit_code = status == PAWL_INVALID ? ERROR_EXIT_USAGE : error_exit_code(status),
                           .json = arguments_want_json(argc, argv)};
@@ -119,7 +110,9 @@ int main(int argc, char **argv) {
     (void)signal(SIGPIPE,
                  SIG_IGN); /* a closed pipe is then an error of the write, which output_finish knows */
     cli.arena = arena_create(0);
-    if (cli.arena == NULL) {
+    cli.page = arena_create(0);
+    buf_init(&cli.next, 0);
+    if (cli.arena == NULL || cli.page == NULL) {
         fprintf(stderr, "pawl: no memory.\n");
         return error_exit_code(PAWL_NO_MEMORY);
     }
@@ -140,6 +133,8 @@ int main(int argc, char **argv) {
         code = finish(&cli, status, &err);
         output_free(&cli.output);
     }
+    buf_free(&cli.next);
+    arena_free(cli.page);
     arena_free(cli.arena);
     return code;
 }

@@ -170,7 +170,7 @@ pawl_status alert_rule_check(const struct alert_rule *rule, pawl_error *err) {
         return status;
     if (alert_metric_find(rule->metric) == METRIC_COUNT)
         return error_set(err, PAWL_INVALID, "alerts",
-                         "there is no metric '%.*s'; pawl alerts metrics lists them", STR_ARG(rule->metric));
+                         "there is no metric '%.*s'; pawl alert metrics lists them", STR_ARG(rule->metric));
     if ((rule->side != ALERT_ABOVE && rule->side != ALERT_BELOW) ||
         (rule->severity != ALERT_WARNING && rule->severity != ALERT_CRITICAL))
         return error_set(err, PAWL_INVALID, "alerts",

@@ -62,5 +62,10 @@ pawl_status name_check_schema(pawl_str schema, pawl_error *err) {
         return error_set(err, PAWL_INVALID, "name_check",
                          "the schema name '%.*s' starts with pg_, which PostgreSQL keeps for itself",
                          STR_ARG(schema));
+    const pawl_str inner = STR("_internal");
+    if (schema.len > inner.len && str_equal(str_skip(schema, schema.len - inner.len), inner))
+        return error_set(err, PAWL_INVALID, "name_check",
+                         "the schema name '%.*s' ends with _internal, as the schemas of pawl's own tables do",
+                         STR_ARG(schema));
     return PAWL_OK;
 }

@@ -78,7 +78,7 @@ pawl_str trace_state_read(pawl_str traceparent, pawl_str headers, char out[stati
     if (!names_it(headers) || !trace_parse(traceparent, &context))
         return read;
     struct arena *arena = arena_create(0);
-    if (arena != NULL && tree_parse(arena, headers, NULL, &object, &ignored) == PAWL_OK) {
+    if (tree_parse(arena, headers, NULL, &object, &ignored) == PAWL_OK) {
         const struct tree *state = member_of(object, NAME, TREE_STRING);
         if (state == NULL)
             state = member_of(member_of(object, "metadata", TREE_OBJECT), NAME, TREE_STRING);

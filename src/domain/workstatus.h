@@ -14,6 +14,9 @@ enum work_status {
 
 /* Whether these bits may end a message: Published or Completed, not Failed, no unknown bits. 0 never ends
  * anything. */
-bool work_status_ends(int status);
+static inline bool work_status_ends(int status) {
+    return (status & ~WORK_STATUS_ALL) == 0 && (status & WORK_FAILED) == 0 &&
+           (status & (WORK_PUBLISHED | WORK_COMPLETED)) != 0;
+}
 
 #endif

@@ -17,7 +17,6 @@
 #include "work/perspective/perspective.h"
 #include "work/pipeline/builtin.h"
 #include "work/pipeline/spine.h"
-#include "work/pipeline/tool_function.h"
 #include "work/receptors/feed.h"
 #include "work/receptors/receptors.h"
 
@@ -65,7 +64,7 @@ static pawl_status copy_texts(struct pawl_worker *worker, const pawl_worker_conf
     worker->config.store.schema = in->store.schema != NULL ? arena_strdup(worker->arena, in->store.schema)
                                                            : NULL;
     if (status == PAWL_OK && worker->config.store.url == NULL)
-        status = error_set(err, PAWL_NO_MEMORY, "worker", "out of memory");
+        status = error_no_memory(err, "worker");
     if (status == PAWL_OK && in->instance != NULL) {
         engine->fixed_id = true;
         if (!uuid_parse(str_from(in->instance), &engine->instance.id))
@@ -82,7 +81,7 @@ static pawl_status read_env(struct pawl_worker *worker, const char *text, pawl_e
     pawl_str rest = str_from(text);
     worker->env = arena_array(worker->arena, rest.len / 2 + 2, sizeof(char *));
     if (worker->env == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "worker", "out of memory");
+        return error_no_memory(err, "worker");
     while (rest.len > 0) {
         const char *comma = memchr(rest.ptr, ',', rest.len);
         pawl_str word = {rest.ptr, comma != NULL ? (size_t)(comma - rest.ptr) : rest.len};
@@ -156,7 +155,7 @@ pawl_status pawl_worker_create(const pawl_worker_config *in, pawl_worker **out, 
         return status;
     struct pawl_worker *worker = calloc(1, sizeof(*worker));
     if (worker == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "worker", "out of memory");
+        return error_no_memory(err, "worker");
     pthread_mutex_init(&worker->lock, NULL);
     worker->arena = arena_create(0);
     worker->on_log = in->on_log;
@@ -181,7 +180,7 @@ pawl_status pawl_worker_create(const pawl_worker_config *in, pawl_worker **out, 
     worker->observer = calloc(1, sizeof(*worker->observer));
     worker->config.observer = worker->observer;
     if (worker->arena == NULL || worker->observer == NULL)
-        status = error_set(err, PAWL_NO_MEMORY, "worker", "out of memory");
+        status = error_no_memory(err, "worker");
     if (status == PAWL_OK)
         status = copy_texts(worker, in, err);
     if (status == PAWL_OK)
@@ -294,7 +293,7 @@ static pawl_status list_duties(struct pawl_worker *worker, pawl_error *err) {
     const struct duty *read = worker->inbox != NULL ? inbox_duties(worker->inbox, &count) : NULL;
     worker->duties = calloc(count + ones, sizeof(*worker->duties));
     if (worker->duties == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "worker", "out of memory");
+        return error_no_memory(err, "worker");
     if (count > 0)
         memcpy(worker->duties, read, count * sizeof(*read));
     for (size_t i = 0; i < ones; i++) {

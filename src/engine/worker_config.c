@@ -18,7 +18,7 @@ enum {
     DRAIN_MS_DEFAULT = 25000,
     LEASE_BEATS = 3, /* of the default instance lease */
     QUIET_BEATS = 3, /* two of an idle worker: see core_life_beat_ms */
-    REST_POLLS = 8,  /* jobs rest longer than messages: the store says when the next is due */
+    REST_POLLS = 16, /* jobs rest longer than messages: the store says when the next is due */
     BATCH_GROWTH = 5,
     WEIGHT_MAX = 100
 };

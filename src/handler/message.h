@@ -1,8 +1,11 @@
-/* Converting a claimed item to the message that its handler gets. */
+/* What a handler gets of a claimed item: a message in C or JSON, or environment variables. */
 #ifndef HANDLER_MESSAGE_H
 #define HANDLER_MESSAGE_H
 
+#include "base/arena.h"
 #include "base/buf.h"
+#include "handler/table.h"
+#include "process/child.h"
 #include "store/types.h"
 
 /* The item as the public API shows it; borrows from the item. */
@@ -16,5 +19,14 @@ enum { WORK_KEY_BYTES = 64 };
 char *work_idempotency_key(const struct item *item, char text[static WORK_KEY_BYTES]);
 
 const char *work_kind_name(enum store_kind kind);
+
+/* The variables that describe a message to its program; texts in the arena. Returns how many. */
+enum { ENVIRONMENT_PAIRS_MAX = 16 };
+size_t environment_pairs(const struct item *item, struct arena *arena,
+                         struct environment_pair pairs[static ENVIRONMENT_PAIRS_MAX]);
+
+/* Calls a handler that is a C function; run is what pawl_message.run points to. */
+void function_call(const struct handler *handler, const struct item *item, const void *run,
+                   struct handler_verdict *verdict);
 
 #endif

@@ -329,7 +329,7 @@ void handler_table_attach(struct handler_table *table, handler_batch_fn batch, v
 
 void handler_table_pause(struct handler_table *table, const struct pause_rows *rows) {
     struct arena *arena = arena_create(0);
-    struct pause_row *copy = arena != NULL ? arena_array(arena, rows->count, sizeof(*copy)) : NULL;
+    struct pause_row *copy = arena_array(arena, rows->count, sizeof(*copy));
     bool failed = copy == NULL;
     for (size_t i = 0; !failed && i < rows->count; i++) {
         copy[i] = (struct pause_row){.scope = rows->rows[i].scope};

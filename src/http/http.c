@@ -278,17 +278,13 @@ static void set_options(struct http_transfer *transfer, struct curl_slist *heade
     curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, method);
 }
 
-static bool cancelled(const struct http_request *request) {
-    return request->cancel != NULL && atomic_load_explicit(request->cancel, memory_order_relaxed);
-}
-
 static CURLcode perform(struct http_transfer *transfer) {
     CURLM *multi = transfer->client->multi;
     CURLcode code = CURLE_FAILED_INIT;
     int running = 1;
     if (curl_multi_add_handle(multi, transfer->client->easy) != CURLM_OK)
         return code;
-    while (running > 0 && !cancelled(transfer->request)) {
+    while (running > 0 && stop_read(transfer->request->cancel) == STOP_NONE) {
         if (curl_multi_perform(multi, &running) != CURLM_OK ||
             (running > 0 && curl_multi_poll(multi, NULL, 0, HTTP_LOOK_MS, NULL) != CURLM_OK))
             break;
@@ -305,7 +301,7 @@ static CURLcode perform(struct http_transfer *transfer) {
 static pawl_status explain(const struct http_transfer *transfer, CURLcode code, pawl_error *err) {
     const struct http_request *request = transfer->request;
     const char *url = request->url;
-    if (cancelled(request))
+    if (stop_read(request->cancel) != STOP_NONE)
         return error_set(err, PAWL_STALE, "http", "the call to %s was cancelled", url);
     if (transfer->no_memory)
         return error_no_memory(err, "http");

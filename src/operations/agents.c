@@ -35,23 +35,19 @@ static pawl_status agent_find(struct request *request, pawl_str name, pawl_error
     return status == PAWL_OK ? request_not_found("agent", "agent", name, err) : status;
 }
 
-/* A command does not show when: it is now. */
 static pawl_status agent_write(struct request *request, bool disabled, pawl_error *err) {
     struct agent agent = {.name = request_text(request, "name"), .disabled = disabled};
-    bool command = request_is_command(request);
     const struct tree *scopes = request_value(request, "scopes").tree;
     pawl_status status = request_json(request, "scopes", &agent.scopes, err);
-    for (size_t i = 0; command && scopes != NULL && status == PAWL_OK && i < scopes->count; i++)
+    for (size_t i = 0; scopes != NULL && status == PAWL_OK && i < scopes->count; i++)
         status = scope_check_name(scopes->items[i]->text, true, err);
     if (scopes == NULL)
         agent.scopes = STR("[]");
     if (status == PAWL_OK)
         status = request->store->ops->jobs->agent_put(request->store, &agent, err);
-    if (status == PAWL_OK && !command)
+    if (status == PAWL_OK)
         status = request->store->ops->core.clock_read(request->store, &agent.updated_ms, err);
-    return status == PAWL_OK ? request_shown(request, agent_columns,
-                                             command ? AGENT_COLUMNS - 1 : AGENT_COLUMNS, &agent, err)
-                             : status;
+    return status == PAWL_OK ? request_shown(request, agent_columns, AGENT_COLUMNS, &agent, err) : status;
 }
 
 static pawl_status agent_set(struct request *request, pawl_error *err) {
@@ -98,78 +94,80 @@ static pawl_status execution_verify(struct request *request, pawl_error *err) {
 static const struct column head_columns[] = {
     {COLUMN(INT, "number")}, {COLUMN(TIME, "made_at")}, {COLUMN(TEXT, "hash")}};
 
-/* A command makes an anchor; over HTTP the last one is shown. */
+static pawl_status show_head(struct request *request, const struct audit_head *last, pawl_error *err) {
+    return REQUEST_RECORD(request, head_columns, err, cell_int(last->number), cell_time(last->made_ms),
+                          cell_text(str_from(last->number > 0 ? last->hash : NULL)));
+}
+
 static pawl_status execution_head(struct request *request, pawl_error *err) {
-    const struct store_jobs_ops *ops = request->store->ops->jobs;
-    bool command = request_is_command(request);
     struct audit_head last = {0};
-    pawl_status status = command ? ops->audit_anchor(request->store, 0, &last, err)
-                                 : ops->audit_head(request->store, &last, err);
-    if (status != PAWL_OK)
-        return status;
-    if (last.number == 0 && command)
-        return error_set(err, PAWL_NOT_FOUND, "audit",
-                         "nothing was executed that is audited, so there is no head");
-    return REQUEST_RECORD(request, head_columns, err, cell_int(last.number), cell_time(last.made_ms),
-                          cell_text(str_from(last.number > 0 ? last.hash : NULL)));
+    pawl_status status = request->store->ops->jobs->audit_head(request->store, &last, err);
+    return status == PAWL_OK ? show_head(request, &last, err) : status;
+}
+
+static pawl_status execution_anchor(struct request *request, pawl_error *err) {
+    struct audit_head last = {0};
+    pawl_status status = request->store->ops->jobs->audit_anchor(request->store, 0, &last, err);
+    if (status == PAWL_OK && last.number == 0)
+        status = error_set(err, PAWL_NOT_FOUND, "audit",
+                           "nothing was executed that is audited, so there is no head");
+    return status == PAWL_OK ? show_head(request, &last, err) : status;
 }
 
 /* ---- The tables */
 
-static const struct field limit_fields[] = {FIELD_ROW_LIMIT};
+static const struct field name_fields[] = {FIELD_ROW_NAME("The agent.")};
 static const struct field agent_fields[] = {
     FIELD_ROW_NAME("The agent."),
-    {FIELD(FIELD_TEXTS, IN_BODY, "scopes", "The scopes it has; may end in *."), .max = 256},
-    {FIELD(FIELD_BOOL, IN_BODY, "disabled", "Remove all scopes.")}};
+    {FIELD(FIELD_TEXTS, IN_BODY, "scopes", "The scopes it has; may end in *."), .max = 256, .word = true},
+    {BOOL_FIELD(IN_BODY, "disabled", "Remove all scopes.")}};
 static const struct field verify_fields[] = {
-    {TEXT_FIELD(IN_QUERY, "head", SHA256_TEXT_BYTES - 1, "The hash of an anchor that must still exist.")}};
+    {TEXT_FIELD(
+         IN_QUERY, "head", SHA256_TEXT_BYTES - 1,
+         "The hash of an anchor that must still exist: pawl audit anchor, the log and /metrics show it."),
+     .value = "HASH"}};
 static const struct field execution_fields[] = {
     {TEXT_FIELD(IN_QUERY, "task", PAWL_NAME_BYTES_MAX, "Only of this task.")},
     {INT_FIELD(IN_QUERY, "job_id", 1, 0, "Only of this job.")},
     {CHOICE_FIELD(IN_QUERY, "outcome", "succeeded|failed|dead|cancelled|lost", "Only with this outcome.")},
-    {INT_FIELD(IN_QUERY, "since_ms", 1, 0, "Only those that finished at or after this time.")},
-    FIELD_ROW_CURSOR,
-    FIELD_ROW_LIMIT};
+    {TIME_FIELD(IN_QUERY, "since_ms", "Only those that finished at or after this time.")}};
 
 static const struct operation agents[] = {
-    {COMMAND("agent set", "Create an agent, or change its scopes"), .arguments = "NAME [SCOPE...]",
-     .database = DATABASE_MAKE, .writes = true,
+    {OPERATION("agent.list", "List agents with their scopes"), READS("/v1/agents"), COLUMNS(agent_columns),
+     .run = agent_list, .empty = "no agents"},
+    {OPERATION("agent.set", "Create an agent, or change its scopes"), PUTS("/v1/agents/{name}"),
+     FIELDS(agent_fields), RECORD(agent_columns), .run = agent_set, .database = DATABASE_MAKE,
      .details = "A scope may end in *: tool:files.* covers every tool of the server files that names no "
                 "scopes of its own. Besides tools, job:TYPE lets its jobs enqueue jobs of that type, and "
                 "statement:NAME lets its runs use that statement.",
-     .example = "pawl agent set reporter 'tool:files.*' mail",
-     PUTS("/v1/agents/{name}", "putAgent", "agents"), FIELDS(agent_fields), RECORD(agent_columns),
-     .run = agent_set},
-    {COMMAND("agent list", "List agents with their scopes"), .alias = "agent", .empty = "no agents",
-     READS("/v1/agents", "listAgents", "agents"), COLUMNS(agent_columns), .run = agent_list},
-    {COMMAND("agent disable", "Disable an agent: its tasks are refused"), .arguments = "NAME", .writes = true,
-     .run = agent_disable},
-    {COMMAND("agent refusals", "Show what was refused because a scope was missing"), .flags = FLAG(LIMIT),
-     .empty = "nothing was refused", READS("/v1/refusals", "listRefusals", "agents"), FIELDS(limit_fields),
-     COLUMNS(refusal_columns), .run = agent_refusals},
+     .example = "pawl agent set reporter 'tool:files.*' mail"},
+    {OPERATION("agent.disable", "Disable an agent: its tasks are refused"),
+     POSTS("/v1/agents/{name}/disable"), FIELDS(name_fields), RECORD(agent_columns), .run = agent_disable},
+    {OPERATION("agent.refusals", "Show what was refused because a scope was missing"),
+     READS("/v1/agents/refusals"), .paged = PAGED_LIMIT, COLUMNS(refusal_columns), .run = agent_refusals,
+     .empty = "nothing was refused"},
 };
 
 static const struct operation audit[] = {
-    {COMMAND("audit list", "List executions of jobs, newest first"), .alias = "audit",
-     .flags = FLAG(TASK) | FLAG(LIMIT) | FLAG(AFTER),
-     .details = "Pass the last id to --after for older ones.", .empty = "nothing was executed",
-     READS("/v1/executions", "listExecutions", "audit"), FIELDS(execution_fields), COLUMNS(execution_columns),
-     .run = execution_list},
-    {COMMAND("audit verify", "Recompute the hashes of the audit and report changed or removed rows"),
-     .flags = FLAG(HEAD),
-     .details = "The exit code is 73 when something does not match. Rows removed by retention are counted; a "
-                "row that is gone before its time is a fault. Someone who can write everything in the "
-                "database could also recompute every hash: --head, with a hash that pawl audit head, the log "
-                "or /metrics showed earlier, detects that as well.",
-     ACTS(METHOD_GET, "/v1/executions/verify", "verifyExecutions", "audit"), FIELDS(verify_fields),
-     RECORD(report_columns), .run = execution_verify},
-    {COMMAND("audit head",
-             "Anchor the audit: one hash over everything executed so far, to be kept elsewhere"),
+    {OPERATION("audit.list", "List executions of jobs, newest first"), READS("/v1/audit"),
+     FIELDS(execution_fields), .paged = PAGED, COLUMNS(execution_columns), .run = execution_list,
+     .empty = "nothing was executed"},
+    {OPERATION("audit.verify", "Recompute the hashes of the audit and report changed or removed rows"),
+     EXAMINES(METHOD_GET, "/v1/audit/verify"), FIELDS(verify_fields), RECORD(report_columns),
+     .run = execution_verify,
+     .details =
+         "The exit code is 73 when something does not match. Rows removed by retention are counted; a "
+         "row that is gone before its time is a fault. Someone who can write everything in the "
+         "database could also recompute every hash: --head, with a hash that was shown earlier, detects "
+         "that as well."},
+    {OPERATION("audit.head",
+               "Show the last anchor of the audit: one hash over everything executed until then"),
+     READS("/v1/audit/head"), RECORD(head_columns), .run = execution_head},
+    {OPERATION("audit.anchor",
+               "Anchor the audit: one hash over everything executed so far, to be kept elsewhere"),
+     POSTS("/v1/audit/anchor"), RECORD(head_columns), .run = execution_anchor,
      .details = "Workers do the same with their housekeeping and when they stop, and log the hash. Give it "
-                "to pawl audit verify --head later.",
-     READS("/v1/executions/head", "headOfExecutions", "audit"),
-     .route_summary = "Show the last anchor of the audit: one hash over everything executed until then",
-     RECORD(head_columns), .run = execution_head},
+                "to pawl audit verify --head later."},
 };
 
 const struct operation_table agent_operations = OPERATION_TABLE(agents);

@@ -5,14 +5,16 @@
 #include "view/alert.h"
 #include "work/alerts/round.h"
 
-static const struct column test_columns[] = {{COLUMN(UUID, "id")}, {COLUMN(TEXT, "targets")}};
+static const struct column test_columns[] = {
+    {COLUMN(TEXT, "rule")}, {COLUMN(TEXT, "targets")}, {COLUMN(UUID, "id")}};
+static const struct column deleted_columns[] = {{COLUMN(TEXT, "name")}, {COLUMN(TEXT, "answer")}};
 
 static pawl_status find(struct request *request, struct alert_row *row, int64_t *now_ms, pawl_error *err) {
     struct alert_rows rows;
     pawl_str name = request_text(request, "name");
     pawl_status status = request->store->ops->alerts->rules(request->store, name, request->arena, &rows, err);
     if (status == PAWL_OK && rows.count == 0) {
-        request_hint(request, "pawl alerts list shows the rules.");
+        request_hint(request, "pawl alert list shows the rules.");
         status = request_not_found("alerts", "alert rule", name, err);
     }
     if (status != PAWL_OK)
@@ -54,12 +56,7 @@ static pawl_status alert_list(struct request *request, pawl_error *err) {
 
 /* ---- Changing */
 
-static pawl_status note(struct request *request, const char *action, pawl_error *err) {
-    return request_note(request, action, request_text(request, "name").ptr, err);
-}
-
-static pawl_status store_rule(struct request *request, struct alert_row *row, const char *action,
-                              pawl_error *err) {
+static pawl_status store_rule(struct request *request, struct alert_row *row, pawl_error *err) {
     int64_t now_ms = 0, version;
     if (request_dry(request)) {
         pawl_status status = alert_rule_check(&row->rule, err);
@@ -69,8 +66,6 @@ static pawl_status store_rule(struct request *request, struct alert_row *row, co
         return status == PAWL_OK ? show(request, row, now_ms, err) : status;
     }
     pawl_status status = request->store->ops->alerts->rule_put(request->store, &row->rule, &version, err);
-    if (status == PAWL_OK)
-        status = note(request, action, err);
     return status == PAWL_OK ? alert_show(request, err) : status;
 }
 
@@ -114,7 +109,7 @@ static pawl_status merge(const struct request *request, struct alert_rule *rule,
     rule->for_ms = request_number(request, "for_ms", rule->for_ms);
     rule->clear_ms = request_number(request, "clear_ms", rule->clear_ms);
     rule->enabled = request_number(request, "enabled", rule->enabled) != 0;
-    rule->version = request_number(request, "version", rule->version);
+    rule->version = request_number(request, "expected_version", rule->version);
     return PAWL_OK;
 }
 
@@ -131,10 +126,11 @@ static pawl_status begin_rule(const struct request *request, struct alert_row *r
                               .state = {.phase = ALERT_OK}};
     if (threshold && request_value(request, "metric").present)
         return PAWL_OK;
-    request_hint(request, "pawl alerts list shows the rules, pawl alerts metrics what one can look at.");
-    return error_set(
-        err, PAWL_INVALID, "alerts", "there is no rule '%.*s' yet: a new one needs %s", STR_ARG(name),
-        request_see(request, "--metric, and --above or --below", "at least a metric and a threshold"));
+    request_hint(request, "pawl alert list shows the rules, pawl alert metrics what one can look at.");
+    return error_set(err, PAWL_INVALID, "alerts", "there is no rule '%.*s' yet: a new one needs %s",
+                     STR_ARG(name),
+                     request_is_command(request) ? "--metric, and --above or --below"
+                                                 : "at least a metric and a threshold");
 }
 
 static pawl_status alert_set(struct request *request, pawl_error *err) {
@@ -145,7 +141,7 @@ static pawl_status alert_set(struct request *request, pawl_error *err) {
         status = begin_rule(request, &row, err);
     if (status == PAWL_OK)
         status = merge(request, &row.rule, err);
-    return status == PAWL_OK ? store_rule(request, &row, "alert set", err) : status;
+    return status == PAWL_OK ? store_rule(request, &row, err) : status;
 }
 
 static pawl_status switch_rule(struct request *request, bool on, pawl_error *err) {
@@ -153,14 +149,14 @@ static pawl_status switch_rule(struct request *request, bool on, pawl_error *err
     int64_t now_ms;
     pawl_status status = find(request, &row, &now_ms, err);
     row.rule.enabled = on;
-    return status == PAWL_OK ? store_rule(request, &row, on ? "alert enable" : "alert disable", err) : status;
+    return status == PAWL_OK ? store_rule(request, &row, err) : status;
 }
 
-static pawl_status alert_enable(struct request *request, pawl_error *err) {
+static pawl_status alert_resume(struct request *request, pawl_error *err) {
     return switch_rule(request, true, err);
 }
 
-static pawl_status alert_disable(struct request *request, pawl_error *err) {
+static pawl_status alert_pause(struct request *request, pawl_error *err) {
     return switch_rule(request, false, err);
 }
 
@@ -168,23 +164,16 @@ static pawl_status alert_remove(struct request *request, pawl_error *err) {
     struct alert_row row;
     int64_t now_ms;
     pawl_status status = find(request, &row, &now_ms, err);
-    if (status != PAWL_OK)
-        return status;
-    if (request_dry(request)) {
-        request_say(request, "the rule would be removed:");
-        return show(request, &row, now_ms, err);
-    }
-    status = request->store->ops->alerts->rule_remove(request->store, row.rule.name, err);
-    if (status == PAWL_OK)
-        status = note(request, "alert remove", err);
-    if (status == PAWL_OK)
-        request_say(request, "removed; its history stays");
-    return status;
+    if (status == PAWL_OK && !request_dry(request))
+        status = request->store->ops->alerts->rule_remove(request->store, row.rule.name, err);
+    return status == PAWL_OK ? REQUEST_RECORD(request, deleted_columns, err, cell_text(row.rule.name),
+                                              cell_cstr(request_dry(request) ? "dry run" : "deleted"))
+                             : status;
 }
 
 /* ---- Silence and tests */
 
-static pawl_status set_silence(struct request *request, int64_t for_ms, const char *action, pawl_error *err) {
+static pawl_status set_silence(struct request *request, int64_t for_ms, pawl_error *err) {
     struct alert_row row;
     int64_t now_ms;
     pawl_status status = find(request, &row, &now_ms, err);
@@ -195,40 +184,28 @@ static pawl_status set_silence(struct request *request, int64_t for_ms, const ch
                                .reason = request_text(request, "reason"),
                                .until_ms = for_ms > 0 ? now_ms + for_ms : 0};
     status = request->store->ops->alerts->silence(request->store, &in, err);
-    if (status == PAWL_OK)
-        status = note(request, action, err);
     return status == PAWL_OK ? alert_show(request, err) : status;
 }
 
 static pawl_status alert_silence(struct request *request, pawl_error *err) {
-    int64_t for_ms = request_number(request, "duration_ms", request_number(request, "for_ms", 0));
-    if (for_ms == 0)
-        return error_set(err, PAWL_INVALID, "alerts",
-                         "say for how long with --for 2h: a silence that never ends is forgotten");
-    return set_silence(request, for_ms, "alert silence", err);
+    return set_silence(request, request_number(request, "for_ms", 0), err);
 }
 
 static pawl_status alert_unsilence(struct request *request, pawl_error *err) {
-    return set_silence(request, 0, "alert unsilence", err);
+    return set_silence(request, 0, err);
 }
 
 static pawl_status alert_try(struct request *request, pawl_error *err) {
-    static const struct column with_rule[] = {
-        {COLUMN(TEXT, "rule")}, {COLUMN(TEXT, "targets")}, {COLUMN(UUID, "id")}};
     struct alert_row row;
     int64_t now_ms;
     pawl_uuid id = {{0}};
     pawl_status status = find(request, &row, &now_ms, err);
     if (status == PAWL_OK && !request_dry(request))
         status = alert_test(request->store, &row, now_ms, request->arena, &id, err);
-    if (status == PAWL_OK && !request_dry(request))
-        status = note(request, "alert test", err);
     if (status != PAWL_OK)
         return status;
-    if (request_is_command(request))
-        return REQUEST_RECORD(request, with_rule, err, cell_text(row.rule.name), cell_text(row.rule.targets),
-                              cell_uuid(id));
-    return REQUEST_RECORD(request, test_columns, err, cell_uuid(id), cell_text(row.rule.targets));
+    return REQUEST_RECORD(request, test_columns, err, cell_text(row.rule.name), cell_text(row.rule.targets),
+                          cell_uuid(id));
 }
 
 /* ---- What happened, and what can be looked at */
@@ -236,9 +213,9 @@ static pawl_status alert_try(struct request *request, pawl_error *err) {
 static pawl_status alert_history(struct request *request, pawl_error *err) {
     struct alert_changes found;
     int limit = request_limit(request);
-    pawl_status status = request->store->ops->alerts->changes(
-        request->store, request_either(request, "rule", "name"), request_after_number(request), limit,
-        request->arena, &found, err);
+    pawl_status status = request->store->ops->alerts->changes(request->store, request_text(request, "name"),
+                                                              request_after_number(request), limit,
+                                                              request->arena, &found, err);
     if (status != PAWL_OK)
         return status;
     REQUEST_CELLS(request, change, found.changes, found.count);
@@ -258,94 +235,81 @@ static pawl_status alert_metrics_list(struct request *request, pawl_error *err) 
 
 /* ---- The table */
 
-#define RULE_NAME FIELD_ROW_NAME("Of the rule.")
+#define RULE_NAME FIELD_ROW_NAME("The rule.")
 
+static const struct field list_fields[] = {{BOOL_FIELD(IN_QUERY, "firing", "Only rules that are firing.")}};
 static const struct field name_fields[] = {RULE_NAME};
-static const struct field put_fields[] = {
+static const struct field act_fields[] = {RULE_NAME, FLAG_DRY_RUN};
+static const struct field set_fields[] = {
     RULE_NAME,
     {TEXT_FIELD(IN_BODY, "metric", PAWL_ALERT_NAME_BYTES_MAX,
-                "The metric to watch; GET /v1/alert-metrics lists them.")},
+                "The metric that the rule watches; pawl alert metrics lists them."),
+     .example = "\"jobs_ready\""},
+    {INT_FIELD(IN_BODY, "above", INT64_MIN, INT64_MAX,
+               "The rule holds while the value is greater than this."),
+     .example = "1000"},
+    {INT_FIELD(IN_BODY, "below", INT64_MIN, INT64_MAX, "The rule holds while the value is less than this.")},
     {CHOICE_FIELD(IN_BODY, "side", ALERT_SIDES,
-                  "The side of the threshold on which the condition is true; above by default.")},
-    {INT_FIELD(IN_BODY, "threshold", INT64_MIN, INT64_MAX,
-               "The condition is true beyond this value, not at it.")},
-    {INT_FIELD(
-        IN_BODY, "clear_threshold", INT64_MIN, INT64_MAX,
-        "Once firing, the condition stays true until the value is back at this; the threshold by default.")},
-    {INT_FIELD(IN_BODY, "for_ms", 0, PAWL_ALERT_HOLD_MS_MAX,
-               "How long the condition must be true before it fires.")},
-    {INT_FIELD(IN_BODY, "clear_ms", 0, PAWL_ALERT_HOLD_MS_MAX,
-               "How long the condition must be false before it is resolved.")},
+                  "The side of the threshold on which the rule holds; above by default.")},
+    {INT_FIELD(IN_BODY, "threshold", INT64_MIN, INT64_MAX, "The rule holds beyond this value, not at it.")},
+    {INT_FIELD(IN_BODY, "clear_threshold", INT64_MIN, INT64_MAX,
+               "A firing rule resolves when the value is back at this; the threshold by default.")},
+    {DURATION_FIELD(IN_BODY, "for_ms", 0, PAWL_ALERT_HOLD_MS_MAX,
+                    "How long the rule must hold before it fires.")},
+    {DURATION_FIELD(IN_BODY, "clear_ms", 0, PAWL_ALERT_HOLD_MS_MAX,
+                    "How long the rule must not hold before the alert is resolved.")},
     {CHOICE_FIELD(IN_BODY, "severity", ALERT_SEVERITIES, "Warning by default.")},
     {TEXT_FIELD(IN_BODY, "targets", PAWL_METADATA_BYTES_MAX,
-                "Names separated by commas: log, message, and those defined in --alert-targets.")},
+                "Where alerts go: log, message, or names from --alert-targets, separated by commas."),
+     .value = "NAME[,NAME]"},
     {TEXT_FIELD(IN_BODY, "summary", PAWL_ALERT_SUMMARY_BYTES_MAX, "A description for people.")},
-    {FIELD(FIELD_BOOL, IN_BODY, "enabled", "Whether it is evaluated.")},
-    {INT_FIELD(IN_BODY, "version", 1, INT64_MAX,
-               "The version that was read; a different one is a conflict.")}};
+    {BOOL_FIELD(IN_BODY, "enabled", "Whether it is evaluated.")},
+    {INT_FIELD(IN_BODY, "expected_version", 1, INT64_MAX,
+               "The version that was read; a different one is a conflict.")},
+    FLAG_DRY_RUN};
 static const struct field silence_fields[] = {
     RULE_NAME,
-    {INT_FIELD(IN_BODY, "duration_ms", 1000, PAWL_ALERT_SILENCE_MS_MAX, "For how long, from now."),
-     .required = true},
-    {TEXT_FIELD(IN_BODY, "reason", PAWL_ALERT_SUMMARY_BYTES_MAX, "Shown to others.")}};
+    {DURATION_FIELD(IN_BODY, "for_ms", 1000, PAWL_ALERT_SILENCE_MS_MAX, "For how long, from now."),
+     .required = true}};
 static const struct field change_fields[] = {
-    {TEXT_FIELD(IN_QUERY, "rule", PAWL_ALERT_NAME_BYTES_MAX, "Only of this rule.")},
-    FIELD_ROW_CURSOR,
-    FIELD_ROW_LIMIT};
+    {TEXT_FIELD(IN_QUERY, "name", PAWL_ALERT_NAME_BYTES_MAX, "Only of this rule."), .word = true}};
 
 static const struct operation operations[] = {
-    {COMMAND("alerts list", "List the alert rules with their states"), .alias = "alerts",
-     .flags = FLAG(FIRING),
+    {OPERATION("alert.list", "List the alert rules with their states"), READS("/v1/alerts"),
+     FIELDS(list_fields), COLUMNS(alert_columns), .run = alert_list,
      .details = "ok: the value is fine. pending: it is not, but not for long enough yet. firing. silenced: "
-                "firing, but no alert is sent. off: disabled. Workers and the server evaluate the rules, one "
+                "firing, but no alert is sent. off: paused. Workers and the server evaluate the rules, one "
                 "of them every 60 seconds (docs/alerts.md).",
-     .example = "pawl alerts\npawl alerts list --firing | jq -r '.[].name'", .empty = "nothing fires",
-     READS("/v1/alerts", "listAlerts", "alerts"), COLUMNS(alert_columns), .run = alert_list},
-    {COMMAND("alerts show", "Show one alert rule"), .arguments = "NAME",
-     READS("/v1/alerts/{name}", "readAlert", "alerts"), FIELDS(name_fields), RECORD(alert_columns),
-     .run = alert_show},
-    {COMMAND("alerts set", "Create or change an alert rule; what is left out stays as it is"),
-     .arguments = "NAME",
-     .flags = FLAG(METRIC) | FLAG(ABOVE) | FLAG(BELOW) | FLAG(CLEAR_AT) | FLAG(FOR) | FLAG(CLEAR) |
-              FLAG(SEVERITY) | FLAG(TARGETS) | FLAG(SUMMARY) | FLAG(DRY_RUN),
-     .writes = true,
-     .example =
-         "pawl alerts set outbox-backlog --above 50000 --for 5m\n"
-         "pawl alerts set night-jobs --metric jobs_ready --above 1000 --clear-at 100 --targets log,pager",
-     PUTS("/v1/alerts/{name}", "putAlert", "alerts"), FIELDS(put_fields), RECORD(alert_columns),
-     .run = alert_set},
-    {COMMAND("alerts remove", "Remove an alert rule; its history stays"), .arguments = "NAME",
-     .flags = FLAG(DRY_RUN), .writes = true, DELETES("/v1/alerts/{name}", "removeAlert", "alerts"),
-     FIELDS(name_fields), .run = alert_remove},
-    {COMMAND("alerts enable", "Enable a rule"), .arguments = "NAME", .flags = FLAG(DRY_RUN), .writes = true,
-     .run = alert_enable},
-    {COMMAND("alerts disable", "Disable a rule; a firing alert is resolved"), .arguments = "NAME",
-     .flags = FLAG(DRY_RUN), .writes = true, .run = alert_disable},
-    {COMMAND("alerts silence", "Silence a rule for a while"), .arguments = "NAME",
-     .flags = FLAG(FOR) | FLAG(REASON), .writes = true,
+     .example = "pawl alert list --firing | jq -r '.[].name'", .empty = "nothing fires"},
+    {OPERATION("alert.show", "Show one alert rule"), READS("/v1/alerts/{name}"), FIELDS(name_fields),
+     RECORD(alert_columns), .run = alert_show},
+    {OPERATION("alert.history", "List fired and resolved alerts, newest first"), READS("/v1/alerts/history"),
+     FIELDS(change_fields), .paged = PAGED, COLUMNS(change_columns), .run = alert_history,
+     .details = "delivered, waiting and failed count the targets.", .empty = "nothing has fired"},
+    {OPERATION("alert.metrics", "List the metrics for alert rules"), READS("/v1/alerts/metrics"),
+     COLUMNS(metric_columns), .run = alert_metrics_list, .database = DATABASE_NONE},
+    {OPERATION("alert.set", "Create or change an alert rule; what is left out stays as it is"),
+     PUTS("/v1/alerts/{name}"), FIELDS(set_fields), RECORD(alert_columns), .run = alert_set,
+     .example = "pawl alert set outbox-backlog --above 50000 --for 5m\n"
+                "pawl alert set night-jobs --metric jobs_ready --above 1000 --clear-threshold 100 --targets "
+                "log,pager"},
+    {OPERATION("alert.delete", "Delete an alert rule; its history stays"), DELETES("/v1/alerts/{name}"),
+     FIELDS(act_fields), RECORD(deleted_columns), .run = alert_remove},
+    {OPERATION("alert.pause", "Stop evaluating a rule; a firing alert is resolved"),
+     POSTS("/v1/alerts/{name}/pause"), FIELDS(act_fields), RECORD(alert_columns), .run = alert_pause},
+    {OPERATION("alert.resume", "Evaluate a paused rule again"), POSTS("/v1/alerts/{name}/resume"),
+     FIELDS(act_fields), RECORD(alert_columns), .run = alert_resume},
+    {OPERATION("alert.silence", "Silence a rule for a while"), POSTS("/v1/alerts/{name}/silence"),
+     FIELDS(silence_fields), RECORD(alert_columns), .run = alert_silence,
      .details =
          "It is still evaluated and shown. If it still fires when the silence ends, the alert is sent then.",
-     .example = "pawl alerts silence worker-lost --for 2h --reason 'kernel update'",
-     POSTS("/v1/alerts/{name}/silence", "silenceAlert", "alerts"), FIELDS(silence_fields),
-     RECORD(alert_columns), .run = alert_silence},
-    {COMMAND("alerts unsilence", "End the silence of a rule"), .arguments = "NAME", .writes = true,
-     ACTS(METHOD_DELETE, "/v1/alerts/{name}/silence", "unsilenceAlert", "alerts"), FIELDS(name_fields),
-     RECORD(alert_columns), .run = alert_unsilence},
-    {COMMAND("alerts test", "Send a test to the targets of a rule"), .arguments = "NAME",
-     .flags = FLAG(DRY_RUN), .writes = true,
-     .details = "It is delivered like an alert, by a process that knows the targets; pawl alerts history "
-                "shows the result.",
-     POSTS("/v1/alerts/{name}/test", "testAlert", "alerts"), FIELDS(name_fields), RECORD(test_columns),
-     .run = alert_try},
-    {COMMAND("alerts history", "List fired and resolved alerts, newest first"), .arguments = "[NAME]",
-     .flags = FLAG(LIMIT) | FLAG(AFTER),
-     .details = "delivered, waiting and failed count the targets. --after takes the number of the last row "
-                "of the page before.",
-     .empty = "nothing has fired", READS("/v1/alert-changes", "listAlertChanges", "alerts"),
-     FIELDS(change_fields), COLUMNS(change_columns), .run = alert_history},
-    {COMMAND("alerts metrics", "List the metrics for alert rules"), .database = DATABASE_NONE,
-     READS("/v1/alert-metrics", "listAlertMetrics", "alerts"), COLUMNS(metric_columns),
-     .run = alert_metrics_list},
+     .example = "pawl alert silence worker-lost --for 2h --reason 'kernel update'"},
+    {OPERATION("alert.unsilence", "End the silence of a rule"), DELETES("/v1/alerts/{name}/silence"),
+     FIELDS(name_fields), RECORD(alert_columns), .run = alert_unsilence},
+    {OPERATION("alert.test", "Send a test to the targets of a rule"), POSTS("/v1/alerts/{name}/test"),
+     FIELDS(act_fields), RECORD(test_columns), .run = alert_try,
+     .details = "It is delivered like an alert, by a process that knows the targets; pawl alert history "
+                "shows the result."},
 };
 
 const struct operation_table alert_operations = OPERATION_TABLE(operations);

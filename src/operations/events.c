@@ -15,13 +15,12 @@
 /* The stream as it was: at an event, or at a time. */
 static pawl_status read_as_of(const struct request *request, pawl_read *query, pawl_error *err) {
     pawl_str text = request_text(request, "as_of");
-    query->as_of_ms = request_number(request, "as_of_ms", 0);
     if (str_absent(text) || uuid_parse(text, &query->as_of_event) ||
         str_to_i64(text, 1, INT64_MAX, &query->as_of_ms))
         return PAWL_OK;
     return error_set(err, PAWL_INVALID, "events",
-                     "--as-of is \"%.*s\": write the id of an event or milliseconds since 1970",
-                     STR_ARG(text));
+                     "%sas%sof is \"%.*s\": write the id of an event or milliseconds since 1970",
+                     request->front->dashes, request_is_command(request) ? "-" : "_", STR_ARG(text));
 }
 
 /* A command can wait until all have one. */
@@ -48,8 +47,8 @@ static const char *next_of(struct request *request, const pawl_read *query, cons
     return from > 0 ? arena_printf(request->arena, "%" PRId64, from) : NULL;
 }
 
-static pawl_status read_events(struct request *request, pawl_str stream, pawl_error *err) {
-    pawl_read query = {.stream = stream,
+static pawl_status event_list(struct request *request, pawl_error *err) {
+    pawl_read query = {.stream = request_text(request, "stream"),
                        .from = request_number(request, "from", 0),
                        .backward = request_bool(request, "backward"),
                        .limit = request_limit(request)};
@@ -57,6 +56,8 @@ static pawl_status read_events(struct request *request, pawl_str stream, pawl_er
     if (!str_absent(request_after(request)))
         query.from = request_after_number(request);
     pawl_status status = read_as_of(request, &query, err);
+    if (status == PAWL_OK && str_absent(query.stream))
+        status = events_stamp(request, err);
     if (status == PAWL_OK)
         status = request->store->ops->events.events_read(request->store, &query, request->arena, &found, err);
     return status == PAWL_OK ? request_rows(request, ROWS_OF(event, found.events, found.count),
@@ -64,38 +65,30 @@ static pawl_status read_events(struct request *request, pawl_str stream, pawl_er
                              : status;
 }
 
-static pawl_status event_read(struct request *request, pawl_error *err) {
-    return read_events(request, request_either(request, "name", "stream"), err);
-}
-
-static pawl_status event_all(struct request *request, pawl_error *err) {
-    pawl_status status = events_stamp(request, err);
-    return status == PAWL_OK ? read_events(request, (pawl_str){NULL, 0}, err) : status;
-}
-
 /* ---- Appending */
 
-static const struct field event_fields[] = {
-    {.name = "type", .in = IN_BODY, .type = FIELD_TEXT, .required = true, .max = PAWL_TYPE_BYTES_MAX},
-    {.name = "payload", .in = IN_BODY, .type = FIELD_JSON},
-    {.name = "metadata", .in = IN_BODY, .type = FIELD_OBJECT},
-    {.name = "id", .in = IN_BODY, .type = FIELD_UUID},
-    {.name = "correlation_id", .in = IN_BODY, .type = FIELD_UUID},
-    {.name = "causation_id", .in = IN_BODY, .type = FIELD_UUID},
-    {.name = "traceparent", .in = IN_BODY, .type = FIELD_TEXT, .max = 100},
-    {.name = "publish", .in = IN_BODY, .type = FIELD_BOOL},
-    {.name = "topic", .in = IN_BODY, .type = FIELD_TEXT, .max = PAWL_TOPIC_BYTES_MAX},
-};
+/* Of one event, alone or in `events`. */
+#define EVENT_FIELD_ROWS                                                                                     \
+    {TEXT_FIELD(IN_BODY, "type", PAWL_TYPE_BYTES_MAX, "The type of the event."), .word = true,               \
+     .example = "\"OrderCreated\""},                                                                         \
+        {FIELD(FIELD_JSON, IN_BODY, "payload", "JSON; - is standard input, @FILE a file. Default: {}."),     \
+         .word = true},                                                                                      \
+        {FIELD(FIELD_OBJECT, IN_BODY, "metadata", "What is kept beside the payload.")},                      \
+        {FIELD(FIELD_UUID, IN_BODY, "id", "The id of the event. Default: a new UUIDv7.")},                   \
+        {FIELD(FIELD_UUID, IN_BODY, "correlation_id", "The id that all of one conversation share.")},        \
+        {FIELD(FIELD_UUID, IN_BODY, "causation_id", "The id of what caused this.")},                         \
+        {TEXT_FIELD(IN_BODY, "traceparent", 100, "The W3C trace context to carry along.")},                  \
+        {BOOL_FIELD(IN_BODY, "publish", "Also put an outbox message with the same id, type and payload.")},  \
+    {                                                                                                        \
+        TEXT_FIELD(IN_BODY, "topic", PAWL_TOPIC_BYTES_MAX, "The topic of that message.")                     \
+    }
 
-enum { EVENT_FIELDS = sizeof event_fields / sizeof *event_fields };
+enum { EVENT_FIELDS = 9 };
+static const struct field event_fields[EVENT_FIELDS] = {EVENT_FIELD_ROWS};
 
 /* With a request key the ids are derived from it, so that repeating the call appends nothing twice. */
-static pawl_status event_of(struct request *request, const struct tree *object, size_t index,
+static pawl_status event_of(struct request *request, const struct value *values, size_t index,
                             pawl_event *event, pawl_error *err) {
-    struct value values[EVENT_FIELDS] = {0};
-    pawl_status status = fields_read(object, "an event", event_fields, EVENT_FIELDS, values, err);
-    if (status != PAWL_OK)
-        return status;
     *event = (pawl_event){.type = values[0].text,
                           .payload = STR("{}"),
                           .id = values[3].uuid,
@@ -104,9 +97,12 @@ static pawl_status event_of(struct request *request, const struct tree *object, 
                           .traceparent = values[6].text,
                           .publish = values[7].number != 0,
                           .topic = values[8].text};
+    pawl_status status = PAWL_OK;
     if (uuid_is_nil(event->id))
         status = request->front->key(request->self, (unsigned)index, &event->id, err);
-    if (status == PAWL_OK && values[1].tree != NULL)
+    if (!str_absent(values[1].text))
+        event->payload = values[1].text;
+    else if (status == PAWL_OK && values[1].tree != NULL)
         status = tree_text(request->arena, values[1].tree, 0, &event->payload, err);
     if (status == PAWL_OK && values[2].tree != NULL)
         status = tree_text(request->arena, values[2].tree, 0, &event->metadata, err);
@@ -118,12 +114,9 @@ static const struct column appended_columns[] = {{COLUMN(TEXT, "stream")},
                                                  {COLUMN(INT, "first_version")},
                                                  {COLUMN(INT, "version")},
                                                  {COLUMN(UUID, "id")}};
-enum { APPENDED_OVER_HTTP = 4 }; /* the ids are the caller's, or derived from its key */
-
 pawl_status events_append(struct request *request, struct events_append *in, pawl_error *err) {
     struct append_result out;
     struct putter putter = request->front->putter(request->self);
-    bool command = request_is_command(request);
     in->expected = request_number(request, "expected", EXPECT_ANY);
     pawl_status status = traced_append(&putter, in, &out, err);
     if (status != PAWL_OK)
@@ -131,68 +124,83 @@ pawl_status events_append(struct request *request, struct events_append *in, paw
     if (out.answer == ANSWER_CONFLICT && !out.id_known)
         request_hint(request, "Read what is new, decide again, and append after it.");
     if (out.answer == ANSWER_CONFLICT)
-        return append_refused(command ? "append" : "events", in, &out, err);
-    return request_record(
-        request, appended_columns, command ? COLUMN_COUNT(appended_columns) : APPENDED_OVER_HTTP,
-        (struct cell[]){cell_text(in->stream), cell_cstr(answer_name(out.answer)),
-                        cell_int(out.first_version), cell_int(out.version), cell_uuid(out.ids[0])},
-        err);
+        return append_refused("append", in, &out, err);
+    return REQUEST_RECORD(request, appended_columns, err, cell_text(in->stream),
+                          cell_cstr(answer_name(out.answer)), cell_int(out.first_version),
+                          cell_int(out.version), cell_uuid(out.ids[0]));
 }
 
-static pawl_status append_objects(struct request *request, pawl_error *err) {
+/* Those of `events`, or the one that the other inputs describe. */
+static pawl_status event_append(struct request *request, pawl_error *err) {
+    static const struct operation one = {.fields = event_fields, .field_count = EVENT_FIELDS};
     const struct tree *items = request_value(request, "events").tree;
-    pawl_event *events = arena_array(request->arena, items->count, sizeof *events);
-    struct events_append in = {
-        .stream = request_text(request, "name"), .events = events, .count = items->count};
+    bool alone = request_value(request, "type").present;
+    size_t count = items != NULL ? items->count : 1;
+    pawl_event *events = arena_array(request->arena, count, sizeof *events);
+    struct events_append in = {.stream = request_text(request, "stream"), .events = events, .count = count};
+    if (alone == (items != NULL))
+        return error_set(err, PAWL_INVALID, "append", "it needs a type, or events, and not both");
     pawl_status status = events != NULL ? PAWL_OK
-                                        : error_set(err, PAWL_NO_MEMORY, "http", "no memory for events");
-    for (size_t i = 0; status == PAWL_OK && i < items->count; i++)
-        status = event_of(request, items->items[i], i, &events[i], err);
+                                        : error_set(err, PAWL_NO_MEMORY, "append", "no memory for events");
+    for (size_t i = 0; status == PAWL_OK && i < count; i++) {
+        struct value values[EVENT_FIELDS + 1] = {0};
+        for (size_t k = 0; alone && k < EVENT_FIELDS; k++)
+            values[k] = request_value(request, event_fields[k].name);
+        if (!alone)
+            status = operation_read(&one, "an event", items->items[i], values, err);
+        if (status == PAWL_OK)
+            status = event_of(request, values, i, &events[i], err);
+    }
     return status == PAWL_OK ? events_append(request, &in, err) : status;
+}
+
+static pawl_status append_words(struct request *request, pawl_error *err) {
+    bool lines = request_value(request, "ndjson").present || request_value(request, "events").present;
+    if (lines != request_value(request, "type").present)
+        return PAWL_OK;
+    return error_set(err, PAWL_INVALID, "append", "%s",
+                     lines ? "with --ndjson the lines have the types and payloads"
+                           : "it needs a type: pawl event append STREAM TYPE [PAYLOAD]");
 }
 
 /* ---- The table */
 
-#define READ_FIELDS                                                                                          \
-    {INT_FIELD(IN_QUERY, "from", 1, 0, "The first version or position wanted.")},                            \
-        {FIELD(FIELD_BOOL, IN_QUERY, "backward", "Newest first.")},                                          \
-        {INT_FIELD(IN_QUERY, "as_of_ms", 1, 0, "Only events appended at or before this time.")},             \
-        FIELD_ROW_CURSOR, FIELD_ROW_LIMIT
-static const struct field all_fields[] = {READ_FIELDS};
-static const struct field stream_fields[] = {FIELD_ROW_NAME("The stream."), READ_FIELDS};
+static const struct field list_fields[] = {
+    {TEXT_FIELD(IN_QUERY, "stream", PAWL_STREAM_BYTES_MAX, "Only of this stream, by version.")},
+    {INT_FIELD(IN_QUERY, "from", 1, 0,
+               "The first version (of a stream) or position (of everything) to show.")},
+    {BOOL_FIELD(IN_QUERY, "backward", "Newest first.")},
+    {TEXT_FIELD(IN_QUERY, "as_of", 64,
+                "The stream as of an event id, or as of a time in milliseconds since 1970.")}};
 static const struct field append_fields[] = {
-    FIELD_ROW_NAME("The stream."),
+    {TEXT_FIELD(IN_PATH, "stream", PAWL_STREAM_BYTES_MAX, "The stream."), .required = true},
+    EVENT_FIELD_ROWS,
     {INT_FIELD(IN_BODY, "expected", 0, INT64_MAX,
-               "The version that the stream must have; 0: it must not exist.")},
-    {.name = "events",
-     .in = IN_BODY,
-     .type = FIELD_OBJECTS,
-     .required = true,
-     .min = 1,
-     .max = PAWL_BATCH_DEFAULT,
-     .help = "Objects with type and, as needed, payload, metadata, id, correlation_id, causation_id, "
-             "traceparent, publish and topic."}};
+               "The version that the stream must be at; 0: it must not exist. Default: any.")},
+    {FIELD(FIELD_OBJECTS, IN_BODY, "events",
+           "Many at once: objects with type and, as needed, payload, metadata, id, correlation_id, "
+           "causation_id, "
+           "traceparent, publish and topic."),
+     .min = 1, .max = PAWL_BATCH_DEFAULT},
+    {TEXT_FIELD(IN_TERMINAL, "ndjson", 0, "Many at once: one JSON object per line; - is standard input."),
+     .file = true}};
 
 static const struct operation operations[] = {
-    {COMMAND("events read", "Show the events of a stream"), .arguments = "STREAM",
-     .flags = FLAG(FROM) | FLAG(BACKWARD) | FLAG(AS_OF) | FLAG(LIMIT),
-     .example = "pawl events read order-1 --backward --limit 10", .empty = "no events",
-     READS("/v1/streams/{name}/events", "listStreamEvents", "events"), FIELDS(stream_fields),
-     COLUMNS(event_columns), .run = event_read},
-    {COMMAND("events all", "Show the events of all streams, by position"),
-     .flags = FLAG(FROM) | FLAG(BACKWARD) | FLAG(LIMIT), .writes = true,
+    {OPERATION("event.append", "Append events to a stream, in one transaction"),
+     WORKS(METHOD_POST, "/v1/streams/{stream}/events"), FIELDS(append_fields), RECORD(appended_columns),
+     .run = event_append, .check = append_words, .options = OPTION(PAYLOAD_LIMIT), .database = DATABASE_MAKE,
+     .details = "All events of one call get versions without a gap. With --expected the stream must be at "
+                "that version, "
+                "else nothing is written. Repeating a call with the same ids answers duplicate. A line of "
+                "--ndjson has "
+                "type, payload, metadata, topic, id, correlation_id, causation_id and traceparent.",
+     .example = "pawl event append order-1 OrderCreated '{\"total\":12}' --expected 0\n"
+                "pawl event append order-1 --ndjson events.ndjson"},
+    {OPERATION("event.list", "List the events of a stream, or of all of them by position"),
+     READS("/v1/events"), FIELDS(list_fields), .paged = PAGED, COLUMNS(event_columns), .run = event_list,
      .details = "A reader that remembers the last position and continues after it misses nothing, however "
                 "late something commits.",
-     .empty = "no events", READS("/v1/events", "listEvents", "events"), FIELDS(all_fields),
-     COLUMNS(event_columns), .run = event_all},
-    {.summary = "Append events to a stream, in one transaction",
-     POSTS("/v1/streams/{name}/events", "appendEvents", "events"),
-     .unaudited = true,
-     FIELDS(append_fields),
-     .shape = ANSWER_RECORD,
-     .columns = appended_columns,
-     .column_count = APPENDED_OVER_HTTP,
-     .run = append_objects},
+     .example = "pawl event list --stream order-1 --backward --limit 10", .empty = "no events"},
 };
 
 const struct operation_table event_operations = OPERATION_TABLE(operations);

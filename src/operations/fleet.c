@@ -62,7 +62,6 @@ static pawl_status lane_list(struct request *request, pawl_error *err) {
 
 /* ---- Streams */
 
-/* The last two are for programs: they cost queries that a person asks for apart. */
 enum { PLACE_COLUMNS = 10 };
 static const struct column place_columns[PLACE_COLUMNS] = {
     {COLUMN(TEXT, "stream")},         {COLUMN(INT, "partition")},          {COLUMN(INT, "lane")},
@@ -92,12 +91,10 @@ static pawl_status read_paused(struct request *request, pawl_str stream, bool *p
 
 static pawl_status stream_place(struct request *request, pawl_error *err) {
     struct settings settings;
-    pawl_str stream = request_either(request, "name", "stream");
+    pawl_str stream = request_text(request, "stream");
     pawl_read query = {.stream = stream, .backward = true, .limit = 1};
     struct event_list head = {.head = 0};
     bool paused = false;
-    if (stream.len == 0)
-        return error_set(err, PAWL_INVALID, "partitions", "the stream's name is empty: name a stream");
     pawl_status status = request->store->ops->core.settings_read(request->store, &settings, err);
     if (status != PAWL_OK)
         return status;
@@ -116,8 +113,7 @@ static pawl_status stream_place(struct request *request, pawl_error *err) {
         status = read_paused(request, stream, &paused, err);
     cells[PLACE_COLUMNS - 2] = cell_int(head.head);
     cells[PLACE_COLUMNS - 1] = cell_bool(paused);
-    size_t shown = request_is_command(request) ? PLACE_COLUMNS - 2 : PLACE_COLUMNS;
-    return status == PAWL_OK ? request_record(request, place_columns, shown, cells, err) : status;
+    return status == PAWL_OK ? request_record(request, place_columns, PLACE_COLUMNS, cells, err) : status;
 }
 
 /* ---- What is not in the database */
@@ -197,15 +193,9 @@ static pawl_status duty_list(struct request *request, pawl_error *err) {
                              : status;
 }
 
-/* limit is how many messages of each state are looked at, not how many rows there are. */
 static pawl_status stream_list(struct request *request, pawl_error *err) {
     struct stream_rows found;
-    bool command = request_is_command(request);
-    int64_t look = request_number(request, "limit", command ? PAWL_LIST_SCAN : PAWL_LIST_DEFAULT);
-    if (look > STREAMS_LOOK_MAX)
-        return error_set(err, PAWL_INVALID, "streams",
-                         "--limit is %lld: at most %d messages of each state are looked at", (long long)look,
-                         STREAMS_LOOK_MAX);
+    int64_t look = request_number(request, "look", PAWL_LIST_SCAN);
     pawl_status status = streams_waiting(request->store, (enum store_kind)request_choice(request, "kind"),
                                          (int)look, request->arena, &found, err);
     if (status != PAWL_OK)
@@ -214,7 +204,7 @@ static pawl_status stream_list(struct request *request, pawl_error *err) {
         request_below(
             request,
             arena_printf(request->arena,
-                         "the first %lld messages of each state were counted; there are more: --limit N "
+                         "the first %lld messages of each state were counted; there are more: --look N "
                          "looks at more",
                          (long long)look));
     return request_rows(request, ROWS_OF(stream, found.rows, found.count), NULL, err);
@@ -222,75 +212,68 @@ static pawl_status stream_list(struct request *request, pawl_error *err) {
 
 /* ---- The tables */
 
-static const struct field kind_fields[] = {
-    {CHOICE_FIELD(IN_QUERY, "kind", KIND_CHOICES, "Only of this kind.")}};
+static const struct field kind_fields[] = {FIELD_ROW_KIND(IN_QUERY)};
 static const struct field instance_fields[] = {
     {FIELD(FIELD_UUID, IN_PATH, "id", "The id of the instance."), .required = true}};
 static const struct field waiting_fields[] = {
-    {CHOICE_FIELD(IN_QUERY, "kind", KIND_CHOICES, "Only of this kind.")},
-    {INT_FIELD(IN_QUERY, "limit", 1, PAWL_HTTP_LIST_MAX,
-               "At most this many messages of each state are read; the counts cover only these.")}};
-static const struct field stream_fields[] = {FIELD_ROW_NAME("The stream.")};
+    FIELD_ROW_KIND(IN_QUERY),
+    {INT_FIELD(IN_QUERY, "look", 1, STREAMS_LOOK_MAX,
+               "At most this many messages of each state are read, 10000 by default; the counts cover only "
+               "these.")}};
+static const struct field stream_fields[] = {
+    {TEXT_FIELD(IN_PATH, "stream", PAWL_STREAM_BYTES_MAX, "The stream."), .required = true}};
 
 static const struct operation instances[] = {
-    {COMMAND("instances list", "List the instances: one row per running worker process"),
-     .alias = "instances",
+    {OPERATION("instance.list", "List the instances: one row per running worker process"),
+     READS("/v1/instances"), COLUMNS(instance_columns), .run = instance_list,
      .details = "A silent instance has not sent a heartbeat within its lease; its peers evict it when they "
                 "next look.",
-     .empty = "no instances", READS("/v1/instances", "listInstances", "fleet"), COLUMNS(instance_columns),
-     .run = instance_list},
-    {COMMAND("instances evict", "Evict an instance: take all its work away"), .arguments = "ID",
-     .check = request_check_ids, .writes = true,
+     .empty = "no instances"},
+    {OPERATION("instance.evict", "Evict an instance: take all its work away"),
+     POSTS("/v1/instances/{id}/evict"), FIELDS(instance_fields), RECORD(evicted_columns),
+     .run = instance_evict,
      .details = "Its lanes become free and its claims end: what it may have started counts as lost and is "
                 "claimed by other workers. Anything it reports afterwards is stale. Use it for an instance "
-                "that hangs; a live one registers again.",
-     POSTS("/v1/instances/{id}/evict", "evictInstance", "fleet"), FIELDS(instance_fields),
-     RECORD(evicted_columns), .run = instance_evict},
+                "that hangs; a live one registers again."},
 };
 
 static const struct operation streams[] = {
-    {COMMAND("streams list", "List the streams with waiting messages, and the first message of each"),
-     .alias = "streams", .flags = FLAG(KIND) | FLAG(LIMIT), .limit_other = true,
-     .details = "Those in which messages are blocked come first, then those with dead letters. At most "
-                "--limit messages of each state are looked at, 10,000 without it; when there are more, "
-                "complete is false: then the counts are those of what was looked at.",
-     .example = "pawl streams list\npawl streams list --kind inbox -o ndjson | jq 'select(.blocked > 0)'",
-     .empty = "no message of a stream waits", READS("/v1/streams", "listStreams", "fleet"),
-     FIELDS(waiting_fields), COLUMNS(stream_columns), .run = stream_list},
-    {COMMAND("streams show", "Show where a stream belongs and who owns it"), .arguments = "STREAM",
-     .details = "The same as pawl partitions of. What waits in it, in its order: pawl messages list "
-                "--stream; what a message waits for: pawl why.",
-     .example = "pawl streams show order-1", READS("/v1/streams/{name}", "readStreamPlace", "fleet"),
-     FIELDS(stream_fields), RECORD(place_columns), .run = stream_place},
-    {COMMAND("partitions", "List the lanes with their owners and what is in flight"), .flags = FLAG(KIND),
+    {OPERATION("stream.list", "List the streams with waiting messages, and the first message of each"),
+     READS("/v1/streams"), FIELDS(waiting_fields), COLUMNS(stream_columns), .run = stream_list,
+     .details =
+         "Those in which messages are blocked come first, then those with dead letters. When there are "
+         "more messages than --look, complete is false: then the counts are those of what was looked at.",
+     .example = "pawl stream list --kind inbox -o ndjson | jq 'select(.blocked > 0)'",
+     .empty = "no message of a stream waits"},
+    {OPERATION("stream.show", "Show where a stream belongs and who owns it"), READS("/v1/streams/{stream}"),
+     FIELDS(stream_fields), RECORD(place_columns), .run = stream_place,
+     .details =
+         "What waits in it, in its order: pawl message list --stream; what a message waits for: pawl why.",
+     .example = "pawl stream show order-1"},
+    {OPERATION("partition.list", "List the lanes with their owners and what is in flight"),
+     READS("/v1/partitions"), FIELDS(kind_fields), COLUMNS(lane_columns), .run = lane_list,
      .details = "A lane is a fixed group of partitions that is owned, read and handed over as one. holds "
                 "counts the streams of the lane that have a message set aside.",
-     .example = "pawl partitions --kind outbox", .empty = "no lanes",
-     READS("/v1/partitions", "listPartitions", "fleet"), FIELDS(kind_fields), COLUMNS(lane_columns),
-     .run = lane_list},
-    {COMMAND("partitions of", "Show the partition, the lane and the owners of a stream"),
-     .arguments = "STREAM", .example = "pawl partitions of order-1", .run = stream_place},
-    {.summary = "List the duties, each held by one instance at a time, and their holders",
-     READS("/v1/duties", "listDuties", "fleet"),
-     COLUMNS(duty_columns),
-     .run = duty_list},
+     .example = "pawl partition list --kind outbox", .empty = "no lanes"},
+    {OPERATION("partition.show", "Show the partition, the lane and the owners of a stream"),
+     READS("/v1/partitions/{stream}"), FIELDS(stream_fields), RECORD(place_columns), .run = stream_place,
+     .example = "pawl partition show order-1"},
+    {OPERATION("duty.list", "List the duties, each held by one instance at a time, and their holders"),
+     READS("/v1/duties"), COLUMNS(duty_columns), .run = duty_list, .empty = "no duties"},
 };
 
 static const struct operation transports[] = {
-    {COMMAND("transport list", "List the brokers that can be used, and why others cannot"),
-     .alias = "transport",
+    {OPERATION("transport.list", "List the brokers that can be used, and why others cannot"),
+     READS("/v1/transports"), COLUMNS(transport_columns), .run = transport_list, .database = DATABASE_NONE,
      .details = "Every transport is a separate, optional module, pawl-transport-NAME.so. Modules are looked "
                 "for in PAWL_TRANSPORT_DIR, next to a program that runs from its build directory, and where "
                 "pawl is installed.",
-     .example = "pawl transport list\npawl transport list -o json | jq '.[] | select(.available)'",
-     .database = DATABASE_NONE, .empty = "no transports", READS("/v1/transports", "listTransports", "tools"),
-     COLUMNS(transport_columns), .run = transport_list},
+     .example = "pawl transport list -o json | jq '.[] | select(.available)'", .empty = "no transports"},
 };
 
 static const struct operation doctor[] = {
-    {COMMAND("doctor checks", "List the checks of the doctor"), .database = DATABASE_NONE,
-     READS("/v1/doctor/checks", "listChecks", "doctor"), .pool = POOL_LOOP, COLUMNS(doctor_check_columns),
-     .run = doctor_check_list},
+    {OPERATION("doctor.checks", "List the checks of the doctor"), READS("/v1/doctor/checks"),
+     .pool = POOL_LOOP, COLUMNS(doctor_check_columns), .run = doctor_check_list, .database = DATABASE_NONE},
 };
 
 const struct operation_table instance_operations = OPERATION_TABLE(instances);

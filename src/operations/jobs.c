@@ -8,40 +8,29 @@
 #include "base/str.h"
 #include "operations/messages.h"
 #include "operations/tables.h"
+#include "operations/tasks.h"
 #include "view/names.h"
 #include "view/output/row.h"
 #include "view/why/job.h"
 #include "view/work.h"
-#include "work/enqueue_check.h"
+#include "work/enqueue.h"
 #include "work/pipeline/run.h"
 #include "work/schedule_duty.h"
 
 const struct column enqueued_columns[ENQUEUED_COLUMNS] = {{COLUMN(INT, "id")}, {COLUMN(TEXT, "answer")}};
 static const struct column woken_columns[] = {{COLUMN(INT, "woken")}, {COLUMN(BOOL, "kept")}};
 
-static pawl_status check_id(pawl_str text, int64_t *id, pawl_error *err) {
-    if (str_to_i64(text, 1, INT64_MAX, id))
-        return PAWL_OK;
-    return error_set(err, PAWL_INVALID, "job", "\"%.*s\" is not the id of a job: a number from 1 is needed",
-                     STR_ARG(text));
-}
-
-static pawl_status read_id(const struct request *request, int64_t *id, pawl_error *err) {
-    return check_id(request_text(request, "id"), id, err);
-}
-
 static pawl_status job_missing(const struct request *request, const char *op, int64_t id, pawl_error *err) {
-    return error_set(err, PAWL_NOT_FOUND, op, "there is no job %" PRId64 "; a job that is done is gone: %s",
-                     id, request_see(request, "pawl audit list has its executions", "see /v1/executions"));
+    return error_set(err, PAWL_NOT_FOUND, op,
+                     "there is no job %" PRId64 "; a job that is done is gone: %s has its executions", id,
+                     request_see(request, "audit.list"));
 }
 
 static pawl_status job_show(struct request *request, pawl_error *err) {
-    struct job_filter filter = {.limit = 1};
+    struct job_filter filter = {.limit = 1, .id = request_number(request, "id", 0)};
     struct job_rows rows = {.count = 0};
     struct cell cells[JOB_COLUMNS];
-    pawl_status status = read_id(request, &filter.id, err);
-    if (status == PAWL_OK)
-        status = request->store->ops->jobs->jobs(request->store, &filter, request->arena, &rows, err);
+    pawl_status status = request->store->ops->jobs->jobs(request->store, &filter, request->arena, &rows, err);
     if (status == PAWL_OK && rows.count == 0)
         status = job_missing(request, "job", filter.id, err);
     if (status != PAWL_OK)
@@ -52,10 +41,8 @@ static pawl_status job_show(struct request *request, pawl_error *err) {
 
 static pawl_status job_steps(struct request *request, pawl_error *err) {
     struct job_steps found = {.count = 0};
-    int64_t id = 0;
-    pawl_status status = read_id(request, &id, err);
-    if (status == PAWL_OK)
-        status = request->store->ops->jobs->steps_read(request->store, id, request->arena, &found, err);
+    pawl_status status = request->store->ops->jobs->steps_read(
+        request->store, request_number(request, "id", 0), request->arena, &found, err);
     if (status != PAWL_OK)
         return status;
     REQUEST_CELLS(request, step, found.steps, found.count);
@@ -64,7 +51,7 @@ static pawl_status job_steps(struct request *request, pawl_error *err) {
 
 static pawl_status job_wake(struct request *request, pawl_error *err) {
     enum { KEEP_MS = 86400000 };
-    struct job_wake in = {.wait_key = request_either(request, "wait_key", "event"),
+    struct job_wake in = {.wait_key = request_text(request, "wait_key"),
                           .keep_ms = request_number(request, "keep_ms", KEEP_MS)};
     struct wake_result out = {0};
     pawl_status status = request_json(request, "payload", &in.payload, err);
@@ -80,9 +67,9 @@ pawl_status enqueue_refused(const struct request *request, pawl_str task, enum s
     if (answer == ANSWER_NOT_FOUND)
         return request_not_found("job", "task", task, err);
     if (answer == ANSWER_REFUSED)
-        return error_set(err, PAWL_CONFLICT, "job", "refused: the agent of the task '%.*s' lacks a scope; %s",
-                         STR_ARG(task),
-                         request_see(request, "pawl agent refusals says which", "see /v1/refusals"));
+        return error_set(err, PAWL_CONFLICT, "job",
+                         "refused: the agent of the task '%.*s' lacks a scope; %s says which", STR_ARG(task),
+                         request_see(request, "agent.refusals"));
     return PAWL_OK;
 }
 
@@ -91,77 +78,106 @@ void enqueued_cells(int64_t id, enum store_answer answer, struct cell cells[stat
     cells[1] = cell_cstr(answer == ANSWER_APPLIED ? "enqueued" : "duplicate");
 }
 
-pawl_status enqueue_jobs(struct request *request, const struct job_new *job, int64_t count, pawl_error *err) {
+/* Enqueues it, count times; one job is a record, several are a list. */
+static pawl_status enqueue_jobs(struct request *request, const struct job_new *job, pawl_error *err) {
+    int64_t count = request_number(request, "count", 1);
+    bool list = request_value(request, "count").present;
     size_t most = count < PAWL_BATCH_DEFAULT ? (size_t)count : PAWL_BATCH_DEFAULT;
     struct job_new *jobs = arena_array(request->arena, most, sizeof *jobs);
     struct putter putter = request->front->putter(request->self);
     pawl_status status = jobs != NULL ? PAWL_OK : error_set(err, PAWL_NO_MEMORY, "job", "out of memory");
+    if (status == PAWL_OK)
+        status = enqueue_check(request->store, &(struct jobs_enqueue){.jobs = job, .count = 1},
+                               request->arena, err);
+    if (status == PAWL_OK && list)
+        request_list(request, enqueued_columns, ENQUEUED_COLUMNS);
     for (int64_t left = count; left > 0 && status == PAWL_OK; left -= (int64_t)most) {
         struct enqueue_result out = {0};
         struct jobs_enqueue in = {.jobs = jobs, .count = left < (int64_t)most ? (size_t)left : most};
         for (size_t i = 0; i < in.count; i++)
             jobs[i] = *job;
         status = request->front->key(request->self, 0, &in.request, err);
-        if (status == PAWL_OK && left == count)
-            status = enqueue_check(request->store, &(struct jobs_enqueue){.jobs = job, .count = 1},
-                                   request->arena, err);
         if (status == PAWL_OK)
             status = traced_enqueue(&putter, &in, &out, err);
-        if (status == PAWL_OK && left == count && request_is_command(request))
-            request_list(request, enqueued_columns, ENQUEUED_COLUMNS);
         for (size_t i = 0; status == PAWL_OK && i < in.count; i++) {
             struct cell cells[ENQUEUED_COLUMNS];
             status = enqueue_refused(request, job->task, out.answers[i], err);
             enqueued_cells(out.ids[i], out.answers[i], cells);
-            if (status == PAWL_OK && request_is_command(request))
+            if (status == PAWL_OK && list)
                 request_row(request, cells);
             else if (status == PAWL_OK)
                 status = request_record(request, enqueued_columns, ENQUEUED_COLUMNS, cells, err);
         }
     }
-    return status;
+    return status == PAWL_OK && list ? request_list_end(request, NULL, err) : status;
 }
 
-struct job_new job_from(const struct request *request) {
-    return (struct job_new){.task = request_text(request, "task"),
-                            .type = request_text(request, "type"),
-                            .queue = request_text(request, "queue"),
-                            .key = request_text(request, "key"),
-                            .unique_key = request_text(request, "unique_key"),
-                            .traceparent = request_text(request, "traceparent"),
-                            .priority = (int)request_number(request, "priority", 0),
-                            .max_attempts = (int)request_number(request, "max_attempts", 0),
-                            .due_ms = request_number(request, "due_ms", 0),
-                            .deadline_ms = request_number(request, "deadline_ms", 0),
-                            .timeout_ms = request_number(request, "timeout_ms", 0),
-                            .flags = JOB_AUDIT | JOB_EVENTS};
+/* A pipeline of its own: {"pipeline": …, "params": …} */
+static pawl_status read_pipeline(struct request *request, struct job_new *job, pawl_error *err) {
+    pawl_str document, scopes, params;
+    const struct pipeline *pipeline = NULL;
+    pawl_status status = pipeline_checked(request, true, &pipeline, &document, &scopes, err);
+    if (status == PAWL_OK)
+        status = request_json(request, "params", &params, err);
+    if (status != PAWL_OK)
+        return status;
+    job->type = STR(PIPELINE_JOB_TYPE);
+    job->payload =
+        str_from(arena_printf(request->arena, "{\"pipeline\":%.*s,\"params\":%.*s}", STR_ARG(document),
+                              STR_ARG(str_absent(params) ? STR("{}") : params)));
+    return str_absent(job->payload) ? error_set(err, PAWL_NO_MEMORY, "job", "out of memory") : PAWL_OK;
+}
+
+/* What would be left unsaid otherwise: an input that nothing looks at. */
+static pawl_status enqueue_words(struct request *request, pawl_error *err) {
+    bool pipeline = request_value(request, "pipeline").present, task = request_value(request, "task").present,
+         params = request_value(request, "params").present;
+    if (pipeline && (task || request_value(request, "type").present))
+        return error_set(err, PAWL_INVALID, "job", "give one of a type, %stask and %spipeline",
+                         request->front->dashes, request->front->dashes);
+    if (params && !pipeline && !task)
+        return error_set(err, PAWL_INVALID, "job",
+                         "%sparams are those of a task or a pipeline; a job of a type has a payload",
+                         request->front->dashes);
+    return PAWL_OK;
 }
 
 static pawl_status job_enqueue(struct request *request, pawl_error *err) {
-    struct job_new job = job_from(request);
-    pawl_status status = request_json(request, "payload", &job.payload, err);
-    return status == PAWL_OK ? enqueue_jobs(request, &job, 1, err) : status;
+    struct job_new job = {.task = request_text(request, "task"),
+                          .type = request_text(request, "type"),
+                          .queue = request_text(request, "queue"),
+                          .key = request_text(request, "key"),
+                          .unique_key = request_text(request, "unique_key"),
+                          .traceparent = request_text(request, "traceparent"),
+                          .priority = (int)request_number(request, "priority", 0),
+                          .max_attempts = (int)request_number(request, "max_attempts", 0),
+                          .due_ms = request_number(request, "due_ms", 0),
+                          .deadline_ms = request_number(request, "deadline_ms", 0),
+                          .timeout_ms = request_number(request, "timeout_ms", 0),
+                          .flags = JOB_AUDIT | JOB_EVENTS};
+    pawl_status status = enqueue_words(request, err);
+    if (status == PAWL_OK)
+        status = request_agent(request, &job.agent, err);
+    if (status == PAWL_OK && request_value(request, "pipeline").present)
+        status = read_pipeline(request, &job, err);
+    else if (status == PAWL_OK)
+        status = request_json(request, request_value(request, "params").present ? "params" : "payload",
+                              &job.payload, err);
+    return status == PAWL_OK ? enqueue_jobs(request, &job, err) : status;
 }
 
 /* ---- Lists */
 
-/* A command goes on until it has shown as many as --limit says. */
 static pawl_status job_list(struct request *request, pawl_error *err) {
     struct job_filter filter = job_filter_from(request);
-    int64_t left = request_number(request, "limit", PAWL_LIST_DEFAULT);
-    do {
-        struct job_rows found = {.count = 0};
-        filter.limit = left < PAWL_LIST_MAX ? (int)left : PAWL_LIST_MAX;
-        pawl_status status =
-            request->store->ops->jobs->jobs(request->store, &filter, request->arena, &found, err);
-        if (status != PAWL_OK)
-            return status;
-        REQUEST_CELLS(request, job, found.rows, found.count);
-        left -= (int64_t)found.count;
-        filter.after_id = found.next_id;
-    } while (request_is_command(request) && filter.after_id > 0 && left > 0);
-    request_list_said(request, filter.after_id > 0);
-    return request_list_end_number(request, filter.after_id, err);
+    struct job_rows found = {.count = 0};
+    filter.limit = request_limit(request);
+    pawl_status status =
+        request->store->ops->jobs->jobs(request->store, &filter, request->arena, &found, err);
+    if (status != PAWL_OK)
+        return status;
+    REQUEST_CELLS(request, job, found.rows, found.count);
+    return request_list_end_number(request, found.next_id, err);
 }
 
 #define ROW struct job_dead_group
@@ -219,7 +235,7 @@ static pawl_status job_explain(struct request *request, pawl_error *err) {
     return status;
 }
 
-/* ---- Ends: several on the command line, one over HTTP */
+/* ---- Ends */
 
 typedef pawl_status end_jobs(struct store *store, const int64_t *ids, size_t count, struct arena *arena,
                              struct job_answers *out, pawl_error *err);
@@ -241,70 +257,56 @@ static pawl_status discard_ids(struct store *store, const int64_t *ids, size_t c
 
 /* What is done to jobs, and the word for a job to which it was. */
 struct ending {
-    const char *action, *done, *wanted;
+    const char *done, *wanted;
     end_jobs *end;
 };
 
-/* What was done to which of them is kept, with the reason. */
-static pawl_status note_ids(struct request *request, const char *action, const int64_t *ids,
-                            const struct job_answers *answers, pawl_error *err) {
-    const char *list = "";
-    for (size_t i = 0; i < answers->count && list != NULL; i++)
-        if (answers->answers[i] == ANSWER_APPLIED)
-            list = arena_printf(request->arena, "%s%s%" PRId64, list, *list != '\0' ? ", " : "", ids[i]);
-    if (list == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "job", "out of memory");
-    return *list != '\0' ? request_note(request, action, list, err) : PAWL_OK;
-}
-
-static pawl_status end_one(struct request *request, const struct ending *how, int64_t id,
-                           enum store_answer answer, pawl_error *err) {
-    if (answer == ANSWER_CONFLICT)
-        return error_set(err, PAWL_CONFLICT, "job", "the unique key of job %" PRId64 " is taken by another",
-                         id);
-    if (answer != ANSWER_APPLIED)
-        return error_set(err, PAWL_NOT_FOUND, "job", "there is no such %sjob %" PRId64, how->wanted, id);
-    return REQUEST_RECORD(request, enqueued_columns, err, cell_int(id), cell_cstr(how->done));
+/* A command goes on with the others, and says what became of each. */
+static pawl_status answer_end(struct request *request, const struct ending *how, int64_t id,
+                              enum store_answer answer, pawl_error *err) {
+    bool taken = answer == ANSWER_CONFLICT, applied = answer == ANSWER_APPLIED;
+    if (!applied && !request_is_command(request))
+        return taken ? error_set(err, PAWL_CONFLICT, "job",
+                                 "the unique key of job %" PRId64 " is taken by another", id)
+                     : error_set(err, PAWL_NOT_FOUND, "job", "there is no such %sjob %" PRId64, how->wanted,
+                                 id);
+    if (!applied)
+        request_exit_with(request, error_exit_code(taken ? PAWL_CONFLICT : PAWL_NOT_FOUND));
+    const struct cell cells[] = {cell_int(id), cell_cstr(applied ? how->done
+                                                         : taken ? "its unique key is taken"
+                                                                 : "not found")};
+    return request_each(request, enqueued_columns, ENQUEUED_COLUMNS, cells, err);
 }
 
 static pawl_status end_ids(struct request *request, const struct ending *how, pawl_error *err) {
-    const struct tree *words = request_value(request, "ids").tree;
-    size_t count = words != NULL ? words->count : 1;
-    int64_t *ids = arena_array(request->arena, count, sizeof *ids);
+    pawl_str *texts = NULL;
+    size_t count = 0;
     struct job_answers answers = {0};
-    pawl_status status = ids != NULL ? PAWL_OK : error_set(err, PAWL_NO_MEMORY, "job", "out of memory");
+    pawl_status status = request_texts(request, "id", &texts, &count, err);
+    int64_t *ids = arena_array(request->arena, count + 1, sizeof *ids);
+    if (status == PAWL_OK && ids == NULL)
+        status = error_set(err, PAWL_NO_MEMORY, "job", "out of memory");
     for (size_t i = 0; status == PAWL_OK && i < count; i++)
-        status = check_id(words != NULL ? words->items[i]->text : request_text(request, "id"), &ids[i], err);
+        if (!str_to_i64(texts[i], 1, INT64_MAX, &ids[i])) /* checked by the front */
+            status =
+                error_set(err, PAWL_INVALID, "job", "\"%.*s\" is not the id of a job", STR_ARG(texts[i]));
     if (status == PAWL_OK)
         status = how->end(request->store, ids, count, request->arena, &answers, err);
     if (status == PAWL_OK)
-        status = note_ids(request, how->action, ids, &answers, err);
-    if (status != PAWL_OK)
-        return status;
-    if (!request_is_command(request))
-        return end_one(request, how, ids[0], answers.answers[0], err);
-    request_list(request, enqueued_columns, ENQUEUED_COLUMNS);
-    for (size_t i = 0; i < count; i++) {
-        enum store_answer answer = answers.answers[i];
-        request_row(request, (struct cell[]){cell_int(ids[i]),
-                                             cell_cstr(answer == ANSWER_APPLIED    ? how->done
-                                                       : answer == ANSWER_CONFLICT ? "its unique key is taken"
-                                                                                   : "not found")});
-        if (answer != ANSWER_APPLIED)
-            request_exit_with(request,
-                              error_exit_code(answer == ANSWER_CONFLICT ? PAWL_CONFLICT : PAWL_NOT_FOUND));
-    }
-    return request_list_end(request, NULL, err);
+        request_each_begin(request, enqueued_columns, ENQUEUED_COLUMNS);
+    for (size_t i = 0; status == PAWL_OK && i < count; i++)
+        status = answer_end(request, how, ids[i], answers.answers[i], err);
+    return status == PAWL_OK ? request_each_end(request, err) : status;
 }
 
 static pawl_status job_cancel(struct request *request, pawl_error *err) {
-    return end_ids(request, &(struct ending){"job cancel", "cancelled", "", cancel_ids}, err);
+    return end_ids(request, &(struct ending){"cancelled", "", cancel_ids}, err);
 }
 static pawl_status job_retry(struct request *request, pawl_error *err) {
-    return end_ids(request, &(struct ending){"job retry", "ready", "dead ", retry_ids}, err);
+    return end_ids(request, &(struct ending){"ready", "dead ", retry_ids}, err);
 }
-static pawl_status job_discard(struct request *request, pawl_error *err) {
-    return end_ids(request, &(struct ending){"job discard", "discarded", "dead ", discard_ids}, err);
+static pawl_status job_delete(struct request *request, pawl_error *err) {
+    return end_ids(request, &(struct ending){"deleted", "dead ", discard_ids}, err);
 }
 
 /* ---- Limits */
@@ -317,7 +319,7 @@ static pawl_status limit_list(struct request *request, pawl_error *err) {
 }
 
 static pawl_status limit_set(struct request *request, pawl_error *err) {
-    struct job_limit limit = {.key = request_either(request, "name", "key"),
+    struct job_limit limit = {.key = request_text(request, "key"),
                               .concurrency = (int)request_number(request, "concurrency", 0),
                               .rate = (int)request_number(request, "rate", 0),
                               .rate_ms = request_number(request, "rate_window_ms", 1000),
@@ -329,96 +331,90 @@ static pawl_status limit_set(struct request *request, pawl_error *err) {
 /* ---- The tables */
 
 static const struct field list_fields[] = {
-    {CHOICE_FIELD(IN_QUERY, "state", JOB_STATES, "Only in this state.")},
-    JOB_FILTER_FIELDS(IN_QUERY),
-    FIELD_ROW_CURSOR,
-    FIELD_ROW_LIMIT};
+    {CHOICE_FIELD(IN_QUERY, "state", JOB_STATES, "Only in this state.")}, JOB_FILTER_FIELDS(IN_QUERY)};
 static const struct field id_fields[] = {FIELD_ROW_NUMBER("id", "The id of the job.")};
-static const struct field limit_fields[] = {FIELD_ROW_LIMIT};
+static const struct field end_fields[] = {
+    {INT_FIELD(IN_PATH, "id", 1, 0, "The id of the job."), .required = true, .many = true}};
 static const struct field enqueue_fields[] = {
     {TEXT_FIELD(IN_BODY, "type", PAWL_TYPE_BYTES_MAX,
-                "Its type, which chooses the handler; required without a task.")},
+                "Its type, which chooses the handler; required without a task and a pipeline."),
+     .word = true, .example = "\"report.make\""},
+    {FIELD(FIELD_JSON, IN_BODY, "payload", "JSON, for the handler; @FILE is a file."), .word = true},
     {TEXT_FIELD(IN_BODY, "task", PAWL_NAME_BYTES_MAX, "The task that it is a job of.")},
-    {FIELD(FIELD_JSON, IN_BODY, "payload", "The task's parameters by default.")},
-    {TEXT_FIELD(IN_BODY, "queue", PAWL_NAME_BYTES_MAX, "The default queue if absent.")},
-    {TEXT_FIELD(IN_BODY, "key", PAWL_NAME_BYTES_MAX, "For concurrency, rate and fairness.")},
-    {TEXT_FIELD(IN_BODY, "unique_key", PAWL_NAME_BYTES_MAX, "Held while the job is unfinished.")},
-    {TEXT_FIELD(IN_BODY, "traceparent", 100, "W3C trace context.")},
-    {INT_FIELD(IN_BODY, "priority", -PAWL_JOB_PRIORITY_MAX, PAWL_JOB_PRIORITY_MAX, "Higher goes first.")},
-    {INT_FIELD(IN_BODY, "max_attempts", 1, PAWL_ATTEMPTS_MAX, "Before it counts as dead.")},
-    {INT_FIELD(IN_BODY, "due_ms", 1, 0, "Not before this time.")},
-    {INT_FIELD(IN_BODY, "deadline_ms", 1, 0, "Neither started nor retried after this time.")},
-    {INT_FIELD(IN_BODY, "timeout_ms", 1, PAWL_LEASE_MS_MAX, "Of one execution.")}};
-static const struct field wake_fields[] = {
-    {TEXT_FIELD(IN_BODY, "wait_key", PAWL_STREAM_BYTES_MAX, "What the jobs wait for."), .required = true},
-    {FIELD(FIELD_JSON, IN_BODY, "payload", "Handed to them.")},
-    {INT_FIELD(IN_BODY, "keep_ms", 0, PAWL_JOB_DELAY_MS_MAX,
-               "How long it is kept if no job waits for it; a day by default.")}};
+    {FIELD(FIELD_OBJECT, IN_BODY, "pipeline", "A pipeline of its own (docs/pipelines.md)."), .file = true},
+    {FIELD(FIELD_OBJECT, IN_BODY, "params", "The parameters of the task or pipeline; a task's by default.")},
+    {TEXT_FIELD(IN_BODY, "queue", PAWL_NAME_BYTES_MAX, "The queue; \"default\" if not given.")},
+    {TEXT_FIELD(IN_BODY, "key", PAWL_NAME_BYTES_MAX,
+                "The key whose limits (concurrency, rate, weight) apply to the job.")},
+    {TEXT_FIELD(IN_BODY, "unique_key", PAWL_NAME_BYTES_MAX,
+                "Only one unfinished job may have this key; a second is a duplicate.")},
+    {TEXT_FIELD(IN_BODY, "traceparent", 100, "The W3C trace context to carry along.")},
+    {INT_FIELD(IN_BODY, "priority", -PAWL_JOB_PRIORITY_MAX, PAWL_JOB_PRIORITY_MAX,
+               "Higher runs first; one point counts as much as a minute of waiting.")},
+    {INT_FIELD(IN_BODY, "max_attempts", 1, PAWL_ATTEMPTS_MAX, "Attempts before it counts as dead.")},
+    {TIME_FIELD(IN_BODY, "due_ms", "Not before this time.")},
+    {TIME_FIELD(IN_BODY, "deadline_ms", "Neither started nor retried after this time.")},
+    {DURATION_FIELD(IN_BODY, "timeout_ms", 1, PAWL_LEASE_MS_MAX, "The time limit of one execution.")},
+    {INT_FIELD(IN_TERMINAL, "count", 1, 100000000, "Enqueue N of it; the answer is a list.")}};
+static const struct field signal_fields[] = {
+    {TEXT_FIELD(IN_BODY, "wait_key", PAWL_STREAM_BYTES_MAX, "What the jobs wait for."), .required = true,
+     .word = true, .value = "EVENT"},
+    {FIELD(FIELD_JSON, IN_BODY, "payload", "Handed to them."), .word = true},
+    {DURATION_FIELD(IN_BODY, "keep_ms", 0, PAWL_JOB_DELAY_MS_MAX,
+                    "How long it is kept if no job waits for it; a day by default.")}};
 static const struct field set_limit_fields[] = {
-    FIELD_ROW_NAME("The key, or its beginning and *."),
-    {INT_FIELD(IN_BODY, "concurrency", 0, 1000000,
-               "Jobs running at the same time, over all workers; 0 = no limit.")},
-    {INT_FIELD(IN_BODY, "rate", 0, PAWL_JOB_RATE_MAX, "Starts per window; 0 = no limit.")},
-    {INT_FIELD(IN_BODY, "rate_window_ms", 1, PAWL_LEASE_MS_MAX, "A second by default.")},
-    {INT_FIELD(IN_BODY, "weight", 1, PAWL_JOB_WEIGHT_MAX, "Share against other keys.")}};
+    {TEXT_FIELD(IN_PATH, "key", PAWL_NAME_BYTES_MAX, "The key, or its beginning and *."), .required = true},
+    {INT_FIELD(IN_BODY, "concurrency", 0, PAWL_JOB_RATE_MAX,
+               "Jobs running at the same time, over all workers; 0: no limit.")},
+    {INT_FIELD(IN_BODY, "rate", 0, PAWL_JOB_RATE_MAX, "Jobs started within the window; 0: no limit.")},
+    {DURATION_FIELD(IN_BODY, "rate_window_ms", 1, PAWL_LEASE_MS_MAX,
+                    "The window of the rate; 1s by default.")},
+    {INT_FIELD(IN_BODY, "weight", 1, PAWL_JOB_WEIGHT_MAX,
+               "The key's share relative to other keys with work; 1 by default.")}};
 
 static const struct operation operations[] = {
-    {COMMAND("job list", "List jobs"), .alias = "job",
-     .flags = FLAG(JOB_STATE) | FLAG(QUEUE) | FLAG(TASK) | FLAG(TYPE) | FLAG(KEY) | FLAG(LIMIT) | FLAG(AFTER),
-     .details = "Completed jobs are not listed; pawl audit list shows what they did.", .empty = "no jobs",
-     READS("/v1/jobs", "listJobs", "jobs"), .route_summary = "List jobs that are not done, by id",
-     FIELDS(list_fields), COLUMNS(job_columns), .run = job_list},
-    {.summary = "Enqueue a job",
-     POSTS("/v1/jobs", "enqueueJob", "jobs"),
-     .unaudited = true,
-     FIELDS(enqueue_fields),
-     RECORD(enqueued_columns),
-     .run = job_enqueue},
-    {.summary = "Count dead jobs by cause, biggest group first",
-     READS("/v1/jobs/groups", "listJobGroups", "jobs"),
-     FIELDS(limit_fields),
-     COLUMNS(failed_columns),
-     .run = job_groups},
-    {COMMAND("job show", "Show one job"), .arguments = "ID", READS("/v1/jobs/{id}", "readJob", "jobs"),
-     FIELDS(id_fields), RECORD(job_columns), .run = job_show},
-    {.summary = "What the job is waiting for",
-     READS("/v1/jobs/{id}/why", "explainJob", "jobs"),
-     FIELDS(id_fields),
-     RECORD(why_columns),
-     .run = job_explain},
-    {COMMAND("job steps", "Show the steps of a job that are recorded"), .arguments = "ID",
+    {OPERATION("job.list", "List jobs that are not done, by id"), READS("/v1/jobs"), FIELDS(list_fields),
+     .paged = PAGED, COLUMNS(job_columns), .run = job_list,
+     .details = "Completed jobs are not listed; pawl audit list shows what they did.", .empty = "no jobs"},
+    {OPERATION("job.show", "Show one job"), READS("/v1/jobs/{id}"), FIELDS(id_fields), RECORD(job_columns),
+     .run = job_show},
+    {OPERATION("job.why", "Explain what a job is waiting for"), READS("/v1/jobs/{id}/why"), FIELDS(id_fields),
+     RECORD(why_columns), .run = job_explain},
+    {OPERATION("job.steps", "Show the steps of a job that are recorded"), READS("/v1/jobs/{id}/steps"),
+     FIELDS(id_fields), COLUMNS(step_columns), .run = job_steps,
      .details = "A completed step does not run again when the job is retried.",
-     .empty = "no steps are recorded", READS("/v1/jobs/{id}/steps", "listJobSteps", "jobs"),
-     FIELDS(id_fields), COLUMNS(step_columns), .run = job_steps},
-    {COMMAND("job cancel", "Cancel jobs, also while they run"), .arguments = "ID...", .flags = FLAG(REASON),
-     .writes = true,
-     .details = "A running job is told within about two seconds; what it has done by then stays done.",
-     POSTS("/v1/jobs/{id}/cancel", "cancelJob", "jobs"),
-     .route_summary = "Cancel one job; a running one is asked to stop", FIELDS(id_fields),
-     RECORD(enqueued_columns), .run = job_cancel},
-    {COMMAND("job retry", "Redrive dead jobs: give them another round of attempts"), .arguments = "ID...",
-     .flags = FLAG(REASON), .writes = true, POSTS("/v1/jobs/{id}/retry", "retryJob", "jobs"),
-     .route_summary = "Give one dead job another round of attempts", FIELDS(id_fields),
-     RECORD(enqueued_columns), .run = job_retry},
-    {COMMAND("job discard", "Discard dead jobs"), .arguments = "ID...", .flags = FLAG(REASON), .writes = true,
-     POSTS("/v1/jobs/{id}/discard", "discardJob", "jobs"), .route_summary = "Discard one dead job",
-     FIELDS(id_fields), RECORD(enqueued_columns), .run = job_discard},
-    {COMMAND("job wake", "Signal an event to the jobs that wait for it"), .arguments = "EVENT [PAYLOAD]",
-     .writes = true,
+     .empty = "no steps are recorded"},
+    {OPERATION("job.failures", "Count dead jobs by cause, biggest group first"), READS("/v1/jobs/failures"),
+     .paged = PAGED_LIMIT, COLUMNS(failed_columns), .run = job_groups, .empty = "no dead jobs"},
+    {OPERATION("job.enqueue", "Enqueue a job: of a type, of a task, or a pipeline"),
+     WORKS(METHOD_POST, "/v1/jobs"), FIELDS(enqueue_fields), RECORD(enqueued_columns), .run = job_enqueue,
+     .check = enqueue_words, .options = OPTION(TOOLS) | OPTION(TOOLS_TIMEOUT) | OPTION(PIPELINE_ENV),
+     .database = DATABASE_MAKE,
+     .details = "A type is handled by a worker's --on. A pipeline is checked here, before anything is "
+                "stored, and again when it runs. If an unfinished job holds the unique key, its id is "
+                "returned instead of a new one.",
+     .example = "pawl job enqueue report.make '{\"day\":1}' --unique-key report-1\n"
+                "pawl job enqueue --pipeline report.yaml --params '{\"day\":1}' --tools tools.json\n"
+                "pawl job enqueue --task nightly --due +1h"},
+    {OPERATION("job.cancel", "Cancel jobs, also while they run"), POSTS("/v1/jobs/{id}/cancel"),
+     FIELDS(end_fields), RECORD(enqueued_columns), .run = job_cancel,
+     .details = "A running job is told within about two seconds; what it has done by then stays done."},
+    {OPERATION("job.retry", "Give dead jobs another round of attempts"), POSTS("/v1/jobs/{id}/retry"),
+     FIELDS(end_fields), RECORD(enqueued_columns), .run = job_retry},
+    {OPERATION("job.delete", "Delete dead jobs"), DELETES("/v1/jobs/{id}"), FIELDS(end_fields),
+     RECORD(enqueued_columns), .run = job_delete},
+    {OPERATION("job.signal", "Signal an event to the jobs that wait for it"), POSTS("/v1/jobs/signal"),
+     FIELDS(signal_fields), RECORD(woken_columns), .run = job_wake,
      .details = "The payload becomes the output of the waiting step. A signal that no job waits for yet is "
-                "kept for a day.",
-     POSTS("/v1/jobs/wake", "wakeJobs", "jobs"), FIELDS(wake_fields), RECORD(woken_columns), .run = job_wake},
-    {COMMAND("limit list", "List the limits of keys"), .alias = "limit", .empty = "no limits",
-     READS("/v1/limits", "listLimits", "jobs"), COLUMNS(limit_columns), .run = limit_list},
-    {COMMAND("limit set", "Set the limits of a key, replacing all of them"), .arguments = "KEY",
-     .flags = FLAG(AT_ONCE) | FLAG(STARTS) | FLAG(PER) | FLAG(WEIGHT), .writes = true,
+                "kept for a day."},
+    {OPERATION("limit.list", "List the limits of keys"), READS("/v1/limits"), COLUMNS(limit_columns),
+     .run = limit_list, .empty = "no limits"},
+    {OPERATION("limit.set", "Set the limits of a key, replacing all of them"), PUTS("/v1/limits/{key}"),
+     FIELDS(set_limit_fields), RECORD(limit_columns), .run = limit_set,
      .details = "A key is what pawl job enqueue --key names. With tenant:* the limits apply to each key that "
                 "begins with tenant: and has no limits itself. They apply across all workers. Without any "
-                "flag the limits are removed.",
-     .example = "pawl limit set 'tenant:*' --at-once 4 --starts 100 --per 1m",
-     PUTS("/v1/limits/{name}", "setLimit", "jobs"),
-     .route_summary = "Set the limits of a key, replacing all of them; no limits and weight 1 removes them",
-     FIELDS(set_limit_fields), RECORD(limit_columns), .run = limit_set},
+                "limit, and with weight 1, they are removed.",
+     .example = "pawl limit set 'tenant:*' --concurrency 4 --rate 100 --rate-window 1m"},
 };
 
 const struct operation_table job_operations = OPERATION_TABLE(operations);

@@ -12,14 +12,6 @@ void enqueued_cells(int64_t id, enum store_answer answer, struct cell cells[stat
 PAWL_MUSTCHECK pawl_status enqueue_refused(const struct request *request, pawl_str task,
                                            enum store_answer answer, pawl_error *err);
 
-/* What the inputs task, type, queue, key, unique_key, traceparent, priority, max_attempts, due_ms,
- * deadline_ms and timeout_ms say; not its payload. */
-struct job_new job_from(const struct request *request);
-
-/* Enqueues it, count times, and answers with their ids. */
-PAWL_MUSTCHECK pawl_status enqueue_jobs(struct request *request, const struct job_new *job, int64_t count,
-                                        pawl_error *err);
-
 /* Fields that choose jobs: see job_filter_from. */
 #define JOB_FILTER_FIELDS(place)                                                                             \
     {TEXT_FIELD((place), "queue", PAWL_NAME_BYTES_MAX, "Only of this queue.")},                              \

@@ -59,9 +59,9 @@ static pawl_status perspective_list(struct request *request, pawl_error *err) {
 
 static pawl_status perspective_errors(struct request *request, pawl_error *err) {
     struct checkpoint_errors found = {.count = 0};
-    pawl_status status = request->store->ops->events.checkpoint_errors(
-        request->store, request_either(request, "perspective", "name"), request_limit(request),
-        request->arena, &found, err);
+    pawl_status status =
+        request->store->ops->events.checkpoint_errors(request->store, request_text(request, "perspective"),
+                                                      request_limit(request), request->arena, &found, err);
     return status == PAWL_OK
                ? request_rows(request, ROWS_OF(checkpoint_error, found.rows, found.count), NULL, err)
                : status;
@@ -126,19 +126,17 @@ static pawl_status perspective_skip(struct request *request, pawl_error *err) {
     enum store_answer answer = ANSWER_APPLIED;
     struct checkpoint_skip in = {.perspective = request_text(request, "name"),
                                  .stream = request_text(request, "stream"),
+                                 .version = request_number(request, "version", 0),
                                  .reason = request_text(request, "reason")};
-    pawl_status status = request_counted(request, "version", INT64_MAX, &in.version, err);
-    if (status == PAWL_OK)
-        status = request->store->ops->events.checkpoint_skip(request->store, &in, &answer, err);
+    pawl_status status = request->store->ops->events.checkpoint_skip(request->store, &in, &answer, err);
     if (status != PAWL_OK)
         return status;
-    if (answer == ANSWER_CONFLICT && request_is_command(request))
+    if (answer == ANSWER_CONFLICT)
         return error_set(err, PAWL_CONFLICT, "skip",
                          "there is no such event, or the perspective has passed it already");
     return answered(request, answer, err);
 }
 
-/* A command calls the first column name. */
 static const struct column switch_columns[] = {{COLUMN(TEXT, "perspective")},
                                                {COLUMN(TEXT, "answer")},
                                                {COLUMN(INT, "behind")},
@@ -146,44 +144,26 @@ static const struct column switch_columns[] = {{COLUMN(TEXT, "perspective")},
                                                {COLUMN(TEXT, "digest_new")}};
 
 static pawl_status perspective_switch(struct request *request, pawl_error *err) {
-    static const struct column columns[] = {{COLUMN(TEXT, "name")},
-                                            {COLUMN(TEXT, "answer")},
-                                            {COLUMN(INT, "behind")},
-                                            {COLUMN(TEXT, "digest_old")},
-                                            {COLUMN(TEXT, "digest_new")}};
-    struct perspective_switch in = {
-        .name = request_text(request, "name"),
-        .wait_ms = request_number(request, "wait_ms", request_number(request, "timeout_ms", 0)),
-        .digest_old = request_text(request, "digest_old"),
-        .digest_new = request_text(request, "digest_new")};
+    struct perspective_switch in = {.name = request_text(request, "name"),
+                                    .version = (int)request_number(request, "version", 0),
+                                    .wait_ms = request_number(request, "timeout_ms", 0),
+                                    .digest_old = request_text(request, "digest_old"),
+                                    .digest_new = request_text(request, "digest_new")};
     struct switch_result out;
-    bool command = request_is_command(request);
-    int64_t version = 0;
-    if (in.wait_ms > PAWL_SWITCH_WAIT_MS_MAX)
-        in.wait_ms = PAWL_SWITCH_WAIT_MS_MAX;
-    pawl_status status = request_counted(request, "version", PAWL_PERSPECTIVE_VERSION_MAX, &version, err);
-    in.version = (int)version;
-    if (status == PAWL_OK)
-        status =
-            request->store->ops->events.perspective_switch(request->store, &in, request->arena, &out, err);
+    pawl_status status =
+        request->store->ops->events.perspective_switch(request->store, &in, request->arena, &out, err);
     if (status != PAWL_OK)
         return status;
-    if (out.answer == ANSWER_CONFLICT && !command)
-        return error_set(err, PAWL_CONFLICT, "perspectives",
-                         "version %d is behind in %" PRId64 " streams: wait until it has applied everything",
-                         in.version, out.behind);
     if (out.answer == ANSWER_CONFLICT && out.behind > 0)
         return error_set(err, PAWL_CONFLICT, "switch",
-                         "%" PRId64 " streams are behind; wait until it has caught up and try again",
-                         out.behind);
+                         "version %d is behind in %" PRId64 " streams: wait until it has applied everything",
+                         in.version, out.behind);
     if (out.answer == ANSWER_CONFLICT)
         return error_set(err, PAWL_CONFLICT, "switch", "the digests differ: old %.*s, new %.*s",
                          STR_ARG(out.digest_old), STR_ARG(out.digest_new));
-    return request_record(request, command ? columns : switch_columns, COLUMN_COUNT(columns),
-                          (struct cell[]){cell_text(in.name), cell_cstr(answer_name(out.answer)),
-                                          cell_int(out.behind), cell_text(out.digest_old),
-                                          cell_text(out.digest_new)},
-                          err);
+    return REQUEST_RECORD(request, switch_columns, err, cell_text(in.name),
+                          cell_cstr(answer_name(out.answer)), cell_int(out.behind), cell_text(out.digest_old),
+                          cell_text(out.digest_new));
 }
 
 static pawl_status check_wait(struct request *request, pawl_error *err) {
@@ -195,9 +175,10 @@ static pawl_status check_wait(struct request *request, pawl_error *err) {
     return PAWL_OK;
 }
 
+static const struct column reached_columns[] = {{COLUMN(TEXT, "perspective")}, {COLUMN(INT, "reached")}};
+
 static pawl_status wait_for(struct request *request, pawl_error *err) {
     enum { WAIT_MS_DEFAULT = 30000 };
-    static const struct column columns[] = {{COLUMN(TEXT, "perspective")}, {COLUMN(INT, "reached")}};
     int64_t at = 0;
     struct perspective_target target = {.perspective = request_text(request, "name"),
                                         .stream = request_text(request, "stream"),
@@ -206,7 +187,7 @@ static pawl_status wait_for(struct request *request, pawl_error *err) {
     pawl_status status = perspective_wait(request->store, &target,
                                           request_number(request, "timeout_ms", WAIT_MS_DEFAULT), &at, err);
     return status == PAWL_OK
-               ? REQUEST_RECORD(request, columns, err, cell_text(target.perspective), cell_int(at))
+               ? REQUEST_RECORD(request, reached_columns, err, cell_text(target.perspective), cell_int(at))
                : status;
 }
 
@@ -218,32 +199,27 @@ static const struct column place_columns[] = {
     {.key = "stream", TEXT_OF(stream)},
     {COLUMN(TEXT, "status")},
     {.key = "version", INT_OF(version)},
-    {.key = "head", INT_OF(head)},
+    {.key = "head", INT_OF(head), .drop = 2},
     {.key = "stopped", BOOL_OF(stopped)},
     {.key = "attempts", INT_OF(attempts)},
     {.key = "failed_version", INT_OF(failed_version)},
-    {COLUMN(TIME, "next")},
-    {.key = "instance", UUID_OF(instance)},
-    {.key = "lease_until", TIME_OF(lease_until_ms)},
-    {.key = "token", INT_OF(token)},
-    {.key = "updated", TIME_OF(updated_ms)},
-    {.key = "fingerprint", TEXT_OF(fingerprint)},
-    {.key = "error", TEXT_OF(error), .content = true},
+    {COLUMN(TIME, "next"), .drop = 1},
+    {.key = "instance", UUID_OF(instance), .show = SHOW_WIDE},
+    {.key = "lease_until", TIME_OF(lease_until_ms), .show = SHOW_WIDE},
+    {.key = "token", INT_OF(token), .show = SHOW_WIDE},
+    {.key = "updated", TIME_OF(updated_ms), .show = SHOW_WIDE},
+    {.key = "fingerprint", TEXT_OF(fingerprint), .show = SHOW_WIDE},
+    {.key = "error", TEXT_OF(error), .content = true, .cut = true},
 };
 #undef ROW
-
-static pawl_status list_checkpoints(struct request *request, struct checkpoint_filter *filter,
-                                    struct checkpoint_views *found, pawl_error *err) {
-    filter->stream = request_text(request, "stream");
-    filter->limit = request_limit(request);
-    return request->store->ops->events.checkpoints_list(request->store, filter, request->arena, found, err);
-}
 
 /* The cursor holds stream and perspective of the last row, a line each. */
 static pawl_status checkpoint_list(struct request *request, pawl_error *err) {
     static const char *const names[] = {"pending", "processing", "completed", "failed"};
     struct checkpoint_filter filter = {.perspective = request_text(request, "perspective"),
-                                       .status = request_choice(request, "status") - 1};
+                                       .stream = request_text(request, "stream"),
+                                       .limit = request_limit(request),
+                                       .status = request_choice(request, "state") - 1};
     pawl_str after = request_after(request);
     struct checkpoint_views found = {.count = 0};
     const char *next = NULL, *line = after.len > 0 ? memchr(after.ptr, '\n', after.len) : NULL;
@@ -252,7 +228,8 @@ static pawl_status checkpoint_list(struct request *request, pawl_error *err) {
         filter.after_stream = (pawl_str){after.ptr, len};
         filter.after_perspective = (pawl_str){line + 1, after.len - len - 1};
     }
-    pawl_status status = list_checkpoints(request, &filter, &found, err);
+    pawl_status status =
+        request->store->ops->events.checkpoints_list(request->store, &filter, request->arena, &found, err);
     if (status != PAWL_OK)
         return status;
     request_list(request, place_columns, COLUMN_COUNT(place_columns));
@@ -268,112 +245,103 @@ static pawl_status checkpoint_list(struct request *request, pawl_error *err) {
     return request_list_end(request, found.count == (size_t)filter.limit ? next : NULL, err);
 }
 
-static pawl_status perspective_failed(struct request *request, pawl_error *err) {
-    struct checkpoint_filter filter = {.perspective = request_text(request, "name"),
-                                       .status = CHECKPOINT_FAILED};
-    struct checkpoint_views found = {.count = 0};
-    pawl_status status = list_checkpoints(request, &filter, &found, err);
-    if (status != PAWL_OK)
-        return status;
-    REQUEST_CELLS(request, checkpoint, found.rows, found.count);
-    return request_list_end(request, NULL, err);
-}
-
 /* ---- The table */
 
-#define FIELD_ROW_KEY FIELD_ROW_NAME("The perspective with its version: name@version.")
-static const struct field name_fields[] = {FIELD_ROW_NAME("The perspective, without a version.")};
+#define FIELD_ROW_KEY                                                                                        \
+    {                                                                                                        \
+        TEXT_FIELD(IN_PATH, "name", PAWL_STREAM_BYTES_MAX, "The perspective with its version."),             \
+            .required = true, .value = "NAME@VERSION", .example = "\"orders@1\""                             \
+    }
+#define FIELD_ROW_ONLY                                                                                       \
+    {                                                                                                        \
+        TEXT_FIELD(IN_QUERY, "perspective", PAWL_STREAM_BYTES_MAX, "Only of this one."),                     \
+            .word = true, .value = "NAME@VERSION"                                                            \
+    }
+#define FLAG_RATES                                                                                           \
+    { DURATION_FIELD(IN_TERMINAL, "rates_ms", 1, 3600000, "Measure the speed over this time.") }
+static const struct field list_fields[] = {FLAG_RATES};
+static const struct field name_fields[] = {FIELD_ROW_NAME("The perspective, without a version."), FLAG_RATES};
 static const struct field key_fields[] = {FIELD_ROW_KEY};
-static const struct field error_fields[] = {
-    {TEXT_FIELD(IN_QUERY, "perspective", PAWL_STREAM_BYTES_MAX, "Only of this one, name@version.")},
-    FIELD_ROW_LIMIT};
+static const struct field error_fields[] = {FIELD_ROW_ONLY};
 static const struct field checkpoint_fields[] = {
-    {TEXT_FIELD(IN_QUERY, "perspective", PAWL_STREAM_BYTES_MAX, "Only of this one, name@version.")},
+    FIELD_ROW_ONLY,
     {TEXT_FIELD(IN_QUERY, "stream", PAWL_STREAM_BYTES_MAX, "Only of this stream.")},
-    {CHOICE_FIELD(IN_QUERY, "status", "pending|processing|completed|failed", "Only in this status.")},
-    FIELD_ROW_CURSOR,
-    FIELD_ROW_LIMIT};
-static const struct field reset_fields[] = {
-    FIELD_ROW_KEY,
-    {FIELD(FIELD_TEXTS, IN_BODY, "streams", "Only these; all by default."), .max = PAWL_BATCH_DEFAULT}};
+    {CHOICE_FIELD(IN_QUERY, "state", "pending|processing|completed|failed", "Only in this state.")}};
+#define FIELD_ROW_STREAMS                                                                                    \
+    {                                                                                                        \
+        FIELD(FIELD_TEXTS, IN_BODY, "streams", "Only these; all by default."), .max = PAWL_BATCH_DEFAULT,    \
+                                                                               .word = true                  \
+    }
+static const struct field reset_fields[] = {FIELD_ROW_KEY, FIELD_ROW_STREAMS};
+static const struct field rebuild_fields[] = {FIELD_ROW_KEY, FIELD_ROW_STREAMS, FLAG_YES};
+static const struct field delete_fields[] = {FIELD_ROW_KEY, FLAG_YES};
 static const struct field skip_fields[] = {
     FIELD_ROW_KEY,
-    {TEXT_FIELD(IN_BODY, "stream", PAWL_STREAM_BYTES_MAX, "Of the event."), .required = true},
-    {INT_FIELD(IN_BODY, "version", 1, 0, "Of the event."), .required = true},
+    {TEXT_FIELD(IN_BODY, "stream", PAWL_STREAM_BYTES_MAX, "Of the event."), .required = true, .word = true},
+    {INT_FIELD(IN_BODY, "version", 1, 0, "Of the event."), .required = true, .word = true},
     {TEXT_FIELD(IN_BODY, "reason", 500, "Why it is left out."), .required = true}};
 static const struct field switch_fields[] = {
     FIELD_ROW_NAME("The perspective, without a version."),
-    {INT_FIELD(IN_BODY, "version", 1, PAWL_PERSPECTIVE_VERSION_MAX, "Becomes live."), .required = true},
-    {INT_FIELD(IN_BODY, "wait_ms", 0, 5000, "How long appends may be blocked for it.")}};
-
-static const struct operation status_rows[] = {
-    {COMMAND("perspectives status", "Show the perspectives: checkpoints by status, lag, time left"),
-     .alias = "perspectives", .arguments = "[NAME]", .flags = FLAG(RATES), .writes = true,
-     .details = "The lag is in events and in the age of the first that is not applied. With --rates, eta is "
-                "the time until all is applied, at the speed measured.",
-     .example = "pawl perspectives status --rates 5s", .empty = "no perspectives",
-     READS("/v1/perspectives", "listPerspectives", "perspectives"),
-     .route_summary = "Show the perspectives: checkpoints by status, lag, progress",
-     COLUMNS(perspective_columns), .run = perspective_list},
-};
+    {INT_FIELD(IN_BODY, "version", 1, PAWL_PERSPECTIVE_VERSION_MAX, "Becomes live."), .required = true,
+     .word = true},
+    {DURATION_FIELD(IN_BODY, "timeout_ms", 0, PAWL_SWITCH_WAIT_MS_MAX,
+                    "How long appends may be blocked for it.")},
+    {TEXT_FIELD(IN_TERMINAL, "digest_old", 0, "A query that reduces the old version's tables to one text."),
+     .value = "SQL"},
+    {TEXT_FIELD(IN_TERMINAL, "digest_new", 0, "The same for the new version; the two texts must be equal."),
+     .value = "SQL"}};
+static const struct field wait_fields[] = {
+    {TEXT_FIELD(IN_PATH, "name", PAWL_STREAM_BYTES_MAX, "The perspective, with or without its version."),
+     .required = true, .value = "NAME[@VERSION]"},
+    {TEXT_FIELD(IN_QUERY, "stream", PAWL_STREAM_BYTES_MAX, "The stream.")},
+    {INT_FIELD(IN_QUERY, "at_version", 1, 0, "The version of the stream that must be applied.")},
+    {INT_FIELD(IN_QUERY, "position", 1, 0, "Everything up to this position must be applied.")},
+    {DURATION_FIELD(IN_QUERY, "timeout_ms", 1, PAWL_PIPELINE_TIMEOUT_MS_MAX,
+                    "How long to wait; 30s by default.")}};
 
 static const struct operation operations[] = {
-    {COMMAND("perspectives failed", "List the streams on which a perspective failed"),
-     .arguments = "[NAME@VERSION]", .flags = FLAG(STREAM) | FLAG(LIMIT), .empty = "nothing has failed",
-     .run = perspective_failed},
-    {COMMAND("perspectives errors", "Count the failures of perspectives by cause"),
-     .arguments = "[NAME@VERSION]", .flags = FLAG(LIMIT), .empty = "nothing has failed",
-     READS("/v1/perspectives/errors", "listPerspectiveErrors", "perspectives"), FIELDS(error_fields),
-     COLUMNS(checkpoint_error_columns), .run = perspective_errors},
-    {.summary = "Every version of one perspective",
-     READS("/v1/perspectives/{name}", "readPerspective", "perspectives"),
-     FIELDS(name_fields),
-     COLUMNS(perspective_columns),
-     .run = perspective_list},
-    {.summary = "How far each perspective has applied each stream",
-     READS("/v1/checkpoints", "listCheckpoints", "perspectives"),
-     FIELDS(checkpoint_fields),
-     COLUMNS(place_columns),
-     .run = checkpoint_list},
-    {COMMAND("perspectives reset", "Retry the failed streams of a perspective now"),
-     .arguments = "NAME@VERSION [STREAM...]", .arguments_max = 1000, .writes = true,
-     POSTS("/v1/perspectives/{name}/reset", "resetPerspective", "perspectives"), FIELDS(reset_fields),
-     RECORD(perspective_reset_columns), .run = perspective_retry},
-    {COMMAND("perspectives skip", "Skip one event in a perspective, with a reason"),
-     .arguments = "NAME@VERSION STREAM VERSION", .flags = FLAG(REASON), .writes = true,
-     .example = "pawl perspectives skip orders@1 order-7 12 --reason 'amount was text'",
-     POSTS("/v1/perspectives/{name}/skip", "skipEvent", "perspectives"), FIELDS(skip_fields),
-     RECORD(perspective_answer_columns), .run = perspective_skip},
-    {COMMAND("perspectives pause", "Stop applying events to a perspective for now"),
-     .arguments = "NAME@VERSION", .writes = true,
-     POSTS("/v1/perspectives/{name}/pause", "pausePerspective", "perspectives"), FIELDS(key_fields),
-     RECORD(perspective_answer_columns), .run = perspective_pause},
-    {COMMAND("perspectives resume", "Resume a paused perspective"), .arguments = "NAME@VERSION",
-     .writes = true, POSTS("/v1/perspectives/{name}/resume", "resumePerspective", "perspectives"),
+    {OPERATION("perspective.list", "Show the perspectives: checkpoints by state, lag, time left"),
+     READS("/v1/perspectives"), FIELDS(list_fields), COLUMNS(perspective_columns), .run = perspective_list,
+     .details = "The lag is in events and in the age of the first that is not applied. With --rates, eta is "
+                "the time until all is applied, at the speed measured.",
+     .example = "pawl perspective list --rates 5s", .empty = "no perspectives"},
+    {OPERATION("perspective.show", "Show every version of one perspective"), READS("/v1/perspectives/{name}"),
+     FIELDS(name_fields), COLUMNS(perspective_columns), .run = perspective_list},
+    {OPERATION("perspective.checkpoints", "List how far each perspective has applied each stream"),
+     READS("/v1/perspectives/checkpoints"), FIELDS(checkpoint_fields), .paged = PAGED, COLUMNS(place_columns),
+     .run = checkpoint_list, .example = "pawl perspective checkpoints orders@1 --state failed",
+     .empty = "no checkpoints"},
+    {OPERATION("perspective.errors", "Count the failures of perspectives by cause"),
+     READS("/v1/perspectives/errors"), FIELDS(error_fields), .paged = PAGED_LIMIT,
+     COLUMNS(checkpoint_error_columns), .run = perspective_errors, .empty = "nothing has failed"},
+    {OPERATION("perspective.wait", "Wait until a perspective has applied what was written"),
+     FIELDS(wait_fields), RECORD(reached_columns), .run = wait_for, .check = check_wait,
+     .example = "pawl perspective wait orders --stream order-1 --at-version 3 --timeout 5s"},
+    {OPERATION("perspective.pause", "Stop applying events to a perspective for now"),
+     POSTS("/v1/perspectives/{name}/pause"), FIELDS(key_fields), RECORD(perspective_answer_columns),
+     .run = perspective_pause},
+    {OPERATION("perspective.resume", "Resume a paused perspective"), POSTS("/v1/perspectives/{name}/resume"),
      FIELDS(key_fields), RECORD(perspective_answer_columns), .run = perspective_resume},
-    {COMMAND("perspectives rebuild", "Rebuild a perspective from the first event, in place"),
-     .arguments = "NAME@VERSION [STREAM...]", .arguments_max = 1000, .flags = FLAG(YES), .writes = true,
+    {OPERATION("perspective.reset", "Retry the failed streams of a perspective now"),
+     POSTS("/v1/perspectives/{name}/reset"), FIELDS(reset_fields), RECORD(perspective_reset_columns),
+     .run = perspective_retry},
+    {OPERATION("perspective.skip", "Skip one event in a perspective, with a reason"),
+     POSTS("/v1/perspectives/{name}/skip"), FIELDS(skip_fields), RECORD(perspective_answer_columns),
+     .run = perspective_skip,
+     .example = "pawl perspective skip orders@1 order-7 12 --reason 'amount was text'"},
+    {OPERATION("perspective.rebuild", "Rebuild a perspective from the first event, in place"),
+     POSTS("/v1/perspectives/{name}/rebuild"), FIELDS(rebuild_fields), RECORD(perspective_reset_columns),
+     .run = perspective_rebuild,
      .details = "Its clear statement and the reset of its checkpoints are one transaction. Readers see the "
-                "model fill up; to avoid that, register a new version and switch to it.",
-     POSTS("/v1/perspectives/{name}/rebuild", "rebuildPerspective", "perspectives"), FIELDS(reset_fields),
-     RECORD(perspective_reset_columns), .run = perspective_rebuild},
-    {COMMAND("perspectives switch", "Make a filled version of a perspective the live one"),
-     .arguments = "NAME VERSION", .flags = FLAG(TIMEOUT) | FLAG(DIGEST_OLD) | FLAG(DIGEST_NEW),
-     .writes = true,
+                "model fill up; to avoid that, set a new version and switch to it."},
+    {OPERATION("perspective.switch", "Make a filled version of a perspective the live one"),
+     POSTS("/v1/perspectives/{name}/switch"), FIELDS(switch_fields), RECORD(switch_columns),
+     .run = perspective_switch,
      .details = "In one transaction, when the version has applied everything; appends wait meanwhile, at "
-                "most --timeout. With digests both versions are compared first.",
-     POSTS("/v1/perspectives/{name}/switch", "switchPerspective", "perspectives"), FIELDS(switch_fields),
-     RECORD(switch_columns), .run = perspective_switch},
-    {COMMAND("perspectives wait", "Wait until a perspective has applied what was written"),
-     .arguments = "NAME[@VERSION]", .flags = FLAG(STREAM) | FLAG(AT_VERSION) | FLAG(POSITION) | FLAG(TIMEOUT),
-     .check = check_wait, .writes = true,
-     .example = "pawl perspectives wait orders --stream order-1 --at-version 3 --timeout 5s",
-     .run = wait_for},
-    {COMMAND("perspectives remove", "Remove a perspective; its checkpoints and tables stay"),
-     .arguments = "NAME@VERSION", .flags = FLAG(YES), .writes = true,
-     POSTS("/v1/perspectives/{name}/remove", "removePerspective", "perspectives"), FIELDS(key_fields),
-     RECORD(perspective_answer_columns), .run = perspective_remove},
+                "most --timeout. With digests both versions are compared first."},
+    {OPERATION("perspective.delete", "Delete a perspective; its checkpoints and tables stay"),
+     DELETES("/v1/perspectives/{name}"), FIELDS(delete_fields), RECORD(perspective_answer_columns),
+     .run = perspective_remove},
 };
 
-const struct operation_table perspective_status_operations = OPERATION_TABLE(status_rows);
 const struct operation_table perspective_operations = OPERATION_TABLE(operations);

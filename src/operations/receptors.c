@@ -48,8 +48,7 @@ static pawl_status receptor_register(struct request *request, pawl_error *err) {
                               .from_start = request_bool(request, "from_start"),
                               .replace = request_bool(request, "replace")};
     pawl_str *texts = NULL;
-    pawl_status status = request_texts(request, request_is_command(request) ? "patterns" : "on", &texts,
-                                       &in.pattern_count, err);
+    pawl_status status = request_texts(request, "on", &texts, &in.pattern_count, err);
     for (size_t i = 0; status == PAWL_OK && i < in.pattern_count; i++)
         patterns[i] = event_pattern_from(texts[i]);
     if (status == PAWL_OK)
@@ -88,7 +87,7 @@ static pawl_status list_notes(struct request *request, pawl_uuid id, pawl_error 
 
 static pawl_status message_notes(struct request *request, pawl_error *err) {
     pawl_uuid id;
-    pawl_status status = request_message_id(request, "id", &id, err);
+    pawl_status status = request_message_id(request, request_text(request, "id"), &id, err);
     return status == PAWL_OK ? list_notes(request, id, err) : status;
 }
 
@@ -99,64 +98,50 @@ static pawl_status event_notes(struct request *request, pawl_error *err) {
 /* ---- The tables */
 
 static const struct field name_fields[] = {FIELD_ROW_NAME("The receptor.")};
-static const struct field register_fields[] = {
+static const struct field delete_fields[] = {FIELD_ROW_NAME("The receptor."), FLAG_YES};
+static const struct field set_fields[] = {
     FIELD_ROW_NAME("The receptor."),
-    {.name = "on",
-     .in = IN_BODY,
-     .type = FIELD_TEXTS,
-     .required = true,
-     .min = 1,
-     .max = PAWL_PATTERNS_MAX,
-     .help = "Types of events: globs, or prefixed with exact:, suffix:, glob: or regex:."},
-    {FIELD(FIELD_BOOL, IN_BODY, "from_start",
-           "Include existing events, if the receptor is new; only new events by default.")},
-    {FIELD(FIELD_BOOL, IN_BODY, "replace",
-           "Replace the patterns of an existing receptor, from its position on.")}};
+    {FIELD(FIELD_TEXTS, IN_BODY, "on",
+           "Types of events: globs, or prefixed with exact:, suffix:, glob: or regex:."),
+     .required = true, .word = true, .value = "PATTERN", .min = 1, .max = PAWL_PATTERNS_MAX},
+    {BOOL_FIELD(IN_BODY, "from_start",
+                "Include existing events, if the receptor is new; only new events by default.")},
+    {BOOL_FIELD(IN_BODY, "replace", "Replace the patterns of an existing receptor, from its position on.")}};
 static const struct field message_fields[] = {FIELD_ROW_MESSAGE_ID};
 static const struct field event_fields[] = {
     {FIELD(FIELD_UUID, IN_PATH, "id", "The event's id."), .required = true}};
 
 static const struct operation notes[] = {
-    {COMMAND("inbox receptors", "Show the receptors of a message or an event, and what each has done"),
-     .arguments = "ID", .check = request_check_ids,
+    {OPERATION("message.receptors", "Show the receptors of an inbox message, and what each has done"),
+     READS("/v1/messages/{id}/receptors"), FIELDS(message_fields), COLUMNS(receptor_note_columns),
+     .run = message_notes,
      .details = "A receptor is recorded when it ends for the first time. The message is done when all of "
                 "them are; a completed receptor does not run again.",
-     .empty = "no receptor has ended yet", READS("/v1/messages/{id}/receptors", "listReceptors", "receptors"),
-     .route_summary = "Show the receptors of an inbox message, and what each has done",
-     FIELDS(message_fields), COLUMNS(receptor_note_columns), .run = message_notes},
-    {.summary = "The results of the receptors of an event",
-     READS("/v1/events/{id}/receptors", "listReceptorsOfEvent", "receptors"),
-     FIELDS(event_fields),
-     COLUMNS(receptor_note_columns),
-     .run = event_notes},
+     .empty = "no receptor has ended yet"},
+    {OPERATION("event.receptors", "Show the receptors of an event, and what each has done"),
+     READS("/v1/events/{id}/receptors"), FIELDS(event_fields), COLUMNS(receptor_note_columns),
+     .run = event_notes, .empty = "no receptor has ended yet"},
 };
 
 static const struct operation operations[] = {
-    {COMMAND("receptors status", "Show the receptors on events: what they get and how far they are"),
-     .alias = "receptors", .arguments = "[NAME]", .writes = true,
-     .details = "behind: events not examined yet. messages: how many were created for it; they are inbox "
-                "messages with its topic, so pawl inbox list, pawl dead list, redrive and pause take --topic "
-                "event:NAME. To see what became of one event: pawl inbox receptors EVENT.",
-     .example = "pawl receptors status", .empty = "no receptors on events",
-     READS("/v1/receptors", "listEventReceptors", "receptors"), COLUMNS(receptor_columns),
-     .run = receptor_list},
-    {.summary = "One receptor on events",
-     READS("/v1/receptors/{name}", "readReceptor", "receptors"),
-     FIELDS(name_fields),
-     RECORD(receptor_columns),
-     .run = receptor_show},
-    {COMMAND("receptors register", "Register a receptor: one message for each event of some types"),
-     .arguments = "NAME PATTERN...", .arguments_max = PAWL_PATTERNS_MAX + 1,
-     .flags = FLAG(FROM_START) | FLAG(REPLACE), .database = DATABASE_MAKE, .writes = true,
-     .details = "A pattern is a glob, or has exact:, suffix:, glob: or regex: in front. A worker with a "
-                "handler NAME@event:PATTERN registers it by itself; one with NAME@event: takes it as it is "
-                "(docs/receptors.md).",
-     .example = "pawl receptors register invoices 'Order*' --from-start",
-     PUTS("/v1/receptors/{name}", "putReceptor", "receptors"), FIELDS(register_fields),
-     RECORD(receptor_answer_columns), .run = receptor_register},
-    {COMMAND("receptors remove", "Remove a receptor; its messages stay"), .arguments = "NAME",
-     .flags = FLAG(YES), .writes = true, DELETES("/v1/receptors/{name}", "removeReceptor", "receptors"),
-     FIELDS(name_fields), .run = receptor_remove},
+    {OPERATION("receptor.list", "Show the receptors on events: what they get and how far they are"),
+     READS("/v1/receptors"), COLUMNS(receptor_columns), .run = receptor_list,
+     .details =
+         "behind: events not examined yet. messages: how many were created for it; they are inbox "
+         "messages with its topic, so pawl message list, retry and pause take --topic event:NAME. To see "
+         "what became of one event: pawl event receptors EVENT.",
+     .empty = "no receptors on events"},
+    {OPERATION("receptor.show", "Show one receptor on events"), READS("/v1/receptors/{name}"),
+     FIELDS(name_fields), RECORD(receptor_columns), .run = receptor_show},
+    {OPERATION("receptor.set", "Register a receptor: one message for each event of some types"),
+     PUTS("/v1/receptors/{name}"), FIELDS(set_fields), RECORD(receptor_answer_columns),
+     .run = receptor_register, .database = DATABASE_MAKE,
+     .details =
+         "A worker with a handler NAME@event:PATTERN registers it by itself; one with NAME@event: takes "
+         "it as it is (docs/receptors.md).",
+     .example = "pawl receptor set invoices 'Order*' --from-start"},
+    {OPERATION("receptor.delete", "Delete a receptor; its messages stay"), DELETES("/v1/receptors/{name}"),
+     FIELDS(delete_fields), RECORD(receptor_answer_columns), .run = receptor_remove},
 };
 
 const struct operation_table receptor_note_operations = OPERATION_TABLE(notes);

@@ -46,18 +46,6 @@ static pawl_status schedule_show(struct request *request, pawl_error *err) {
                              : status;
 }
 
-/* A time: a text of people, or milliseconds of programs. */
-static pawl_status read_instant(const struct request *request, const char *name, const char *name_ms,
-                                int64_t *instant_ms, pawl_error *err) {
-    pawl_str text = request_text(request, name);
-    *instant_ms = request_number(request, name_ms, 0);
-    if (str_absent(text) || schedule_parse_instant(text, instant_ms))
-        return PAWL_OK;
-    return error_set(err, PAWL_INVALID, "schedule",
-                     "%s%s \"%.*s\" is not a time such as 2026-01-02T03:04:05Z", request->front->dashes, name,
-                     STR_ARG(text));
-}
-
 static pawl_status schedule_from(struct request *request, struct job_schedule *schedule, pawl_error *err) {
     pawl_str cron = request_text(request, "cron"), every = request_text(request, "every"),
              at = request_text(request, "at");
@@ -81,10 +69,11 @@ static pawl_status schedule_from(struct request *request, struct job_schedule *s
         .overlap = overlap != 0 ? (enum overlap)overlap : OVERLAP_ALLOW,
         .jitter_ms = request_number(request, "jitter_ms", 0),
         .paused = request_bool(request, "paused"),
-        .version = request_number(request, "version", 0),
+        .start_ms = request_number(request, "start_ms", 0),
+        .end_ms = request_number(request, "end_ms", 0),
+        .version = request_number(request, "expected_version", 0),
     };
-    pawl_status status = read_instant(request, "start", "start_ms", &schedule->start_ms, err);
-    return status == PAWL_OK ? read_instant(request, "end", "end_ms", &schedule->end_ms, err) : status;
+    return PAWL_OK;
 }
 
 static pawl_status compile(const struct job_schedule *schedule, struct schedule **compiled, pawl_error *err) {
@@ -97,7 +86,9 @@ pawl_status schedule_store(struct request *request, struct job_schedule *schedul
     struct schedule *compiled = NULL;
     struct put_answer answer = {0};
     int64_t now_ms = 0;
-    pawl_status status = compile(schedule, &compiled, err);
+    pawl_status status = task_owned(request, schedule->task, err);
+    if (status == PAWL_OK)
+        status = compile(schedule, &compiled, err);
     if (status == PAWL_OK)
         status = request->store->ops->core.clock_read(request->store, &now_ms, err);
     if (status == PAWL_OK && (schedule->paused || !schedule_next(compiled, now_ms - 1, &schedule->next_ms)))
@@ -135,16 +126,13 @@ static pawl_status schedule_instants(struct request *request, const struct job_s
 
 pawl_status schedule_given(struct request *request, struct job_schedule *schedule, bool *given,
                            pawl_error *err) {
-    static const char *const details[][2] = {{"zone", "zone"},       {"missed", "missed"},
-                                             {"overlap", "overlap"}, {"jitter_ms", "jitter"},
-                                             {"start", "start"},     {"end", "end"}};
+    static const char *const details[] = {"zone", "missed", "overlap", "jitter_ms", "start_ms", "end_ms"};
     int64_t now_ms = 0;
     *given = request_value(request, "cron").present || request_value(request, "every").present ||
              request_value(request, "at").present;
     for (size_t i = 0; !*given && i < sizeof details / sizeof *details; i++)
-        if (request_value(request, details[i][0]).present)
-            return error_set(err, PAWL_INVALID, "schedule", "--%s needs one of --cron, --every and --at",
-                             details[i][1]);
+        if (request_value(request, details[i]).present)
+            return error_set(err, PAWL_INVALID, "schedule", "%s needs one of cron, every and at", details[i]);
     if (!*given)
         return PAWL_OK;
     pawl_status status = schedule_from(request, schedule, err);
@@ -155,10 +143,24 @@ pawl_status schedule_given(struct request *request, struct job_schedule *schedul
 
 /* ---- Changing */
 
+/* Whether the caller may replace or remove the schedule of this name, if there is one. */
+static pawl_status schedule_owned(struct request *request, pawl_error *err) {
+    struct job_schedule schedule;
+    pawl_error none;
+    pawl_status status = schedule_find(request, &schedule, &none);
+    if (status == PAWL_OK)
+        return task_owned(request, schedule.task, err);
+    if (status != PAWL_NOT_FOUND)
+        *err = none;
+    return status == PAWL_NOT_FOUND ? PAWL_OK : status;
+}
+
 static pawl_status schedule_put(struct request *request, pawl_error *err) {
     struct job_schedule schedule;
     int64_t now_ms = 0;
     pawl_status status = schedule_from(request, &schedule, err);
+    if (status == PAWL_OK)
+        status = schedule_owned(request, err);
     if (status == PAWL_OK)
         status = request_json(request, "params", &schedule.params, err);
     if (status == PAWL_OK)
@@ -172,8 +174,16 @@ static pawl_status schedule_put(struct request *request, pawl_error *err) {
     return status == PAWL_OK ? schedule_show(request, err) : status;
 }
 
+static const struct column deleted_columns[] = {{COLUMN(TEXT, "name")}, {COLUMN(TEXT, "answer")}};
+
 static pawl_status schedule_remove(struct request *request, pawl_error *err) {
-    return request->store->ops->jobs->schedule_remove(request->store, request_text(request, "name"), err);
+    pawl_str name = request_text(request, "name");
+    pawl_status status = schedule_owned(request, err);
+    if (status == PAWL_OK)
+        status = request->store->ops->jobs->schedule_remove(request->store, name, err);
+    return status == PAWL_OK
+               ? REQUEST_RECORD(request, deleted_columns, err, cell_text(name), cell_cstr("deleted"))
+               : status;
 }
 
 static pawl_status set_paused(struct request *request, bool paused, pawl_error *err) {
@@ -201,15 +211,11 @@ static pawl_status schedule_preview_of(struct request *request, pawl_error *err)
     bool given = false;
     pawl_status status = schedule_given(request, &schedule, &given, err);
     if (status == PAWL_OK && !given && !request_value(request, "name").present)
-        return error_set(err, PAWL_INVALID, "schedule", "name a schedule, or give --cron, --every or --at");
+        return error_set(err, PAWL_INVALID, "schedule",
+                         "name a schedule, or give one of %scron, %severy and %sat", request->front->dashes,
+                         request->front->dashes, request->front->dashes);
     if (status == PAWL_OK && !given)
         status = schedule_find(request, &schedule, err);
-    return status == PAWL_OK ? schedule_instants(request, &schedule, err) : status;
-}
-
-static pawl_status preview_rule(struct request *request, pawl_error *err) {
-    struct job_schedule schedule;
-    pawl_status status = schedule_from(request, &schedule, err);
     return status == PAWL_OK ? schedule_instants(request, &schedule, err) : status;
 }
 
@@ -222,81 +228,46 @@ static pawl_status schedule_run(struct request *request, pawl_error *err) {
 /* ---- The table */
 
 static const struct field list_fields[] = {
-    {TEXT_FIELD(IN_QUERY, "task", PAWL_NAME_BYTES_MAX, "Only of this task.")},
-    FIELD_ROW_CURSOR,
-    FIELD_ROW_LIMIT};
+    {TEXT_FIELD(IN_QUERY, "task", PAWL_NAME_BYTES_MAX, "Only of this task.")}};
 static const struct field name_fields[] = {FIELD_ROW_NAME("The schedule.")};
-static const struct field ahead_fields[] = {FIELD_ROW_NAME("The schedule."), FIELD_ROW_LIMIT};
-#define RULE_FIELDS                                                                                          \
-    {TEXT_FIELD(IN_BODY, "cron", PAWL_CRON_BYTES_MAX, "docs/schedules.md describes the format.")},           \
-        {TEXT_FIELD(IN_BODY, "every", 32, "An interval such as 15m.")},                                      \
-        {TEXT_FIELD(IN_BODY, "at", 64, "Once, at 2026-01-02T03:04:05Z.")},                                   \
-        {TEXT_FIELD(IN_BODY, "zone", PAWL_ZONE_NAME_BYTES_MAX, "IANA name; UTC by default.")},               \
-        {INT_FIELD(IN_BODY, "start_ms", 1, 0, "Not before.")}, {                                             \
-        INT_FIELD(IN_BODY, "end_ms", 1, 0, "Not after.")                                                     \
-    }
-static const struct field rule_fields[] = {RULE_FIELDS,
-                                           {INT_FIELD(IN_BODY, "limit", 1, 100, "How many runs to show.")}};
-static const struct field put_fields[] = {
+static const struct field preview_fields[] = {
+    {TEXT_FIELD(IN_QUERY, "name", PAWL_NAME_BYTES_MAX, "The schedule; or a rule instead."), .word = true},
+    SCHEDULE_RULE_FIELDS(IN_QUERY),
+    {INT_FIELD(IN_QUERY, "limit", 1, INSTANTS_MAX, "How many runs to show; 10 by default.")}};
+static const struct field set_fields[] = {
     FIELD_ROW_NAME("The schedule."),
-    RULE_FIELDS,
     {TEXT_FIELD(IN_BODY, "task", PAWL_NAME_BYTES_MAX, "The task that it fires."), .required = true},
+    SCHEDULE_RULE_FIELDS(IN_BODY),
+    SCHEDULE_POLICY_FIELDS,
     {FIELD(FIELD_OBJECT, IN_BODY, "params", "Payload of its jobs; the task's by default.")},
-    {CHOICE_FIELD(IN_BODY, "missed", "skip|one|all", "What to do about missed runs.")},
-    {CHOICE_FIELD(IN_BODY, "overlap", "allow|skip|queue",
-                  "What to do while an earlier job of it is unfinished.")},
-    {INT_FIELD(IN_BODY, "jitter_ms", 0, PAWL_SCHEDULE_JITTER_MS_MAX, "Maximum random delay.")},
-    {FIELD(FIELD_BOOL, IN_BODY, "paused", "Does not fire.")},
-    {INT_FIELD(IN_BODY, "version", 1, 0, "Refuse unless it has this version.")}};
+    {BOOL_FIELD(IN_BODY, "paused", "Does not fire.")},
+    {INT_FIELD(IN_BODY, "expected_version", 1, 0, "Refuse unless it has this version.")}};
 
 static const struct operation operations[] = {
-    {COMMAND("schedule list", "List schedules with their last and next runs"), .alias = "schedule",
-     .empty = "no schedules", READS("/v1/schedules", "listSchedules", "schedules"), FIELDS(list_fields),
-     COLUMNS(schedule_columns), .run = schedule_list},
-    {COMMAND("schedule preview", "Show the next runs of a schedule, or of an expression"),
-     .arguments = "[NAME]", .flags = SCHEDULE_FLAGS | FLAG(LIMIT), .limit_other = true,
+    {OPERATION("schedule.list", "List schedules with their last and next runs"), READS("/v1/schedules"),
+     FIELDS(list_fields), .paged = PAGED, COLUMNS(schedule_columns), .run = schedule_list,
+     .empty = "no schedules"},
+    {OPERATION("schedule.show", "Show one schedule"), READS("/v1/schedules/{name}"), FIELDS(name_fields),
+     RECORD(schedule_columns), .run = schedule_show},
+    {OPERATION("schedule.preview", "Show the next runs of a schedule, or of a rule that is not stored"),
+     READS("/v1/schedules/preview"), FIELDS(preview_fields), COLUMNS(instant_columns),
+     .run = schedule_preview_of,
      .details = "docs/schedules.md has the rules for gaps and overlaps of daylight saving time.",
      .example = "pawl schedule preview nightly --limit 5\npawl schedule preview --cron '30 2 * * *' --zone "
                 "Europe/Berlin",
-     .empty = "it has no more instants",
-     READS("/v1/schedules/{name}/preview", "previewSchedule", "schedules"),
-     .route_summary = "Show the next runs of a schedule", FIELDS(ahead_fields), COLUMNS(instant_columns),
-     .run = schedule_preview_of},
-    {.summary = "The next instants of a rule, without storing it",
-     POSTS("/v1/schedules/preview", "previewRule", "schedules"),
-     .unaudited = true,
-     FIELDS(rule_fields),
-     COLUMNS(instant_columns),
-     .run = preview_rule},
-    {.summary = "Show one schedule",
-     READS("/v1/schedules/{name}", "readSchedule", "schedules"),
-     FIELDS(name_fields),
-     RECORD(schedule_columns),
-     .run = schedule_show},
-    {.summary = "Create or change a schedule",
-     PUTS("/v1/schedules/{name}", "putSchedule", "schedules"),
-     FIELDS(put_fields),
-     RECORD(schedule_columns),
-     .run = schedule_put},
-    {.summary = "Delete a schedule",
-     DELETES("/v1/schedules/{name}", "deleteSchedule", "schedules"),
-     FIELDS(name_fields),
-     .run = schedule_remove},
-    {.summary = "Pause it",
-     POSTS("/v1/schedules/{name}/pause", "pauseSchedule", "schedules"),
-     FIELDS(name_fields),
-     RECORD(schedule_columns),
-     .run = schedule_pause},
-    {.summary = "Resume it; missed runs are not made up for",
-     POSTS("/v1/schedules/{name}/resume", "resumeSchedule", "schedules"),
-     FIELDS(name_fields),
-     RECORD(schedule_columns),
+     .empty = "it has no more runs"},
+    {OPERATION("schedule.set", "Create or change a schedule"), PUTS("/v1/schedules/{name}"),
+     FIELDS(set_fields), RECORD(schedule_columns), .run = schedule_put,
+     .example = "pawl schedule set nightly --task report --cron '0 3 * * *' --zone Europe/Berlin"},
+    {OPERATION("schedule.delete", "Delete a schedule"), DELETES("/v1/schedules/{name}"), FIELDS(name_fields),
+     RECORD(deleted_columns), .run = schedule_remove},
+    {OPERATION("schedule.pause", "Pause a schedule"), POSTS("/v1/schedules/{name}/pause"),
+     FIELDS(name_fields), RECORD(schedule_columns), .run = schedule_pause},
+    {OPERATION("schedule.resume", "Resume a schedule; missed runs are not made up for"),
+     POSTS("/v1/schedules/{name}/resume"), FIELDS(name_fields), RECORD(schedule_columns),
      .run = schedule_resume},
-    {.summary = "Enqueue its job now, in addition to its schedule",
-     POSTS("/v1/schedules/{name}/run", "runSchedule", "schedules"),
-     FIELDS(name_fields),
-     RECORD(enqueued_columns),
-     .run = schedule_run},
+    {OPERATION("schedule.run", "Enqueue a job of a schedule now, in addition to its rule"),
+     POSTS("/v1/schedules/{name}/run"), FIELDS(name_fields), RECORD(enqueued_columns), .run = schedule_run},
 };
 
 const struct operation_table schedule_operations = OPERATION_TABLE(operations);

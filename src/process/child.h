@@ -5,11 +5,15 @@
 #include <sys/types.h>
 
 #include "pawl.h"
-#include "process/spawn.h"
 
 enum { CHILD_STDERR_KEPT = 4096 };
 
 struct launcher;
+
+struct environment_pair {
+    const char *name;
+    const char *value; /* NULL = left out */
+};
 
 struct child {
     pid_t pid;                        /* 0 = none */
@@ -27,20 +31,11 @@ struct child_request {
     const pawl_str *input; /* all of its stdin; NULL = a pipe, in_fd */
 };
 
-/* Opens our ends of its pipes, and in fds those that become its stdin, stdout and stderr; the caller closes
- * these. */
-PAWL_MUSTCHECK pawl_status child_open(struct child *child, const pawl_str *input, int fds[3],
-                                      pawl_error *err);
-void child_close(struct child *child);
-
 /* Reads what is in its stderr and keeps the end of it. */
 void child_read_stderr(struct child *child);
 
 /* write() to its stdin without the signal that a closed pipe raises, whatever the program does about signals.
  */
 ssize_t child_write(const struct child *child, const char *bytes, size_t len);
-
-/* Waits up to wait_ms for it to end; its output is discarded in the meantime, so that it does not block. */
-void child_wait(struct child *child, int64_t wait_ms);
 
 #endif

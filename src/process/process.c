@@ -203,7 +203,7 @@ void process_reap(struct process *process, struct process_end *end) {
 void process_free(struct process *process) { buf_free(&process->out); }
 
 /* Until when only the stop flag has to be checked. */
-static int wait_ms(const struct process *process, const struct process_limits *limits, int64_t now_ms) {
+static int wait_ms(const struct process *process, const struct stop_limit *limits, int64_t now_ms) {
     int64_t left_ms = LOOK_MS;
     if (process->kill_at_ms > 0 && process->kill_at_ms - now_ms < left_ms)
         left_ms = process->kill_at_ms - now_ms;
@@ -213,11 +213,11 @@ static int wait_ms(const struct process *process, const struct process_limits *l
 }
 
 /* Only the process's exit counts; its output may be closed earlier, or kept open by others. */
-static void watch(struct process *process, const struct process_limits *limits) {
+static void watch(struct process *process, const struct stop_limit *limits) {
     const struct child *child = &process->child;
     for (bool ended = false; !ended;) {
         int64_t now_ms = clock_boot_ms();
-        process_stop(process, stop_read(limits->stop), now_ms);
+        process_stop(process, stop_read(limits->cancel), now_ms);
         if (limits->deadline_ms > 0 && now_ms >= limits->deadline_ms)
             process_stop(process, STOP_TIMEOUT, now_ms);
         process_tick(process, now_ms);
@@ -231,7 +231,7 @@ static void watch(struct process *process, const struct process_limits *limits) 
 }
 
 pawl_status process_run(struct launcher *launcher, const struct process_spec *spec,
-                        const struct process_limits *limits, struct buf *output, struct process_end *end,
+                        const struct stop_limit *limits, struct buf *output, struct process_end *end,
                         pawl_error *err) {
     struct process process = {0};
     *end = (struct process_end){.outcome = PROCESS_NOT_STARTED};

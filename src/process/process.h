@@ -80,16 +80,11 @@ void process_reap(struct process *process, struct process_end *end);
 
 void process_free(struct process *process);
 
-struct process_limits {
-    int64_t deadline_ms;   /* boot time; 0 = none */
-    const stop_flag *stop; /* may be NULL */
-};
-
 /* Runs a program to its end in the calling thread. PAWL_OK whatever the program did: see end; else it could
  * not be started (end->outcome is PROCESS_NOT_STARTED). output gets what is kept of its stdout, may be NULL,
  * and is freed by the caller. */
 PAWL_MUSTCHECK pawl_status process_run(struct launcher *launcher, const struct process_spec *spec,
-                                       const struct process_limits *limits, struct buf *output,
+                                       const struct stop_limit *limits, struct buf *output,
                                        struct process_end *end, pawl_error *err);
 
 /* It ended by itself, with exit code 0. */

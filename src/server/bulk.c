@@ -349,13 +349,12 @@ static const struct field id_fields[] = {
     {FIELD(FIELD_UUID, IN_PATH, "id", "The id of the operation."), .required = true}};
 
 static const struct operation routes[] = {
-    {READS("/v1/operations", "listOperations", "operations"), .pool = POOL_LOOP,
-     .summary = "List bulk operations with their progress, newest first", COLUMNS(bulk_columns), .run = list},
-    {READS("/v1/operations/{id}", "readOperation", "operations"), .pool = POOL_LOOP,
-     .summary = "The progress of one operation", FIELDS(id_fields), .shape = ANSWER_RECORD,
-     COLUMNS(bulk_columns), .run = read_one},
-    {ACTS(METHOD_POST, "/v1/operations/{id}/cancel", "cancelOperation", "operations"),
-     .summary = "Stop an operation; what it has done stays done", FIELDS(id_fields), .shape = ANSWER_RECORD,
+    {OPERATION("operation.list", "List bulk operations with their progress, newest first"),
+     READS("/v1/operations"), .pool = POOL_LOOP, COLUMNS(bulk_columns), .run = list},
+    {OPERATION("operation.show", "The progress of one operation"), READS("/v1/operations/{id}"),
+     .pool = POOL_LOOP, FIELDS(id_fields), .shape = ANSWER_RECORD, COLUMNS(bulk_columns), .run = read_one},
+    {OPERATION("operation.cancel", "Stop an operation; what it has done stays done"),
+     ACTS(METHOD_POST, "/v1/operations/{id}/cancel"), FIELDS(id_fields), .shape = ANSWER_RECORD,
      COLUMNS(bulk_columns), .run = cancel_one},
 };
 

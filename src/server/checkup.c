@@ -142,15 +142,14 @@ static pawl_status findings(struct request *request, pawl_error *err) {
 }
 
 static const struct operation routes[] = {
-    {READS("/v1/doctor", "readDoctor", "doctor"), .pool = POOL_LOOP,
-     .summary = "Result of the doctor's last examination; if it is a minute old, a new one starts",
-     .shape = ANSWER_RECORD, COLUMNS(state_columns), .run = show},
-    {ACTS(METHOD_POST, "/v1/doctor", "runDoctor", "doctor"), .pool = POOL_LOOP,
-     .summary = "Start an examination; readDoctor returns its result", .shape = ANSWER_RECORD,
-     .unaudited = true, COLUMNS(state_columns), .status = 202, .run = look_again},
-    {READS("/v1/doctor/findings", "listFindings", "doctor"), .pool = POOL_LOOP,
-     .summary = "The findings: what endangers the work, why, and what to do; faults first",
-     COLUMNS(finding_columns), .run = findings},
+    {OPERATION("doctor.show",
+               "Result of the doctor's last examination; if it is a minute old, a new one starts"),
+     READS("/v1/doctor"), .pool = POOL_LOOP, .shape = ANSWER_RECORD, COLUMNS(state_columns), .run = show},
+    {OPERATION("doctor.run", "Start an examination; GET returns its result"),
+     EXAMINES(METHOD_POST, "/v1/doctor"), .pool = POOL_LOOP, .shape = ANSWER_RECORD, COLUMNS(state_columns),
+     .status = 202, .run = look_again},
+    {OPERATION("doctor.findings", "The findings: what endangers the work, why, and what to do; faults first"),
+     READS("/v1/doctor/findings"), .pool = POOL_LOOP, COLUMNS(finding_columns), .run = findings},
 };
 
 const struct operation_table doctor_routes = OPERATION_TABLE(routes);

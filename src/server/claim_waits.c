@@ -1,4 +1,4 @@
-/* Claims that wait for work. */
+/* Requests that wait: claims for work, and others for the end of a job or a run. */
 #include "server/claim_waits.h"
 
 #include <errno.h>
@@ -19,6 +19,7 @@
 enum {
     GAP_MS = 20,      /* between two tries of a group, however often it is woken */
     POLL_MS = 1000,   /* between two tries without a wake-up: time alone makes retries and leases due */
+    LOOK_MS = 250,    /* the same of what nothing wakes: the end of a job or a run */
     LATE_MS = 100,    /* until the store is asked again whether it will wake us */
     RETRY_MS = 10000, /* the same after it failed */
     GONE_MAX = 32
@@ -132,6 +133,11 @@ static void leave_out(struct claim_waits *waits, struct exchange *exchange) {
         (void)epoll_ctl(waits->gone_fd, EPOLL_CTL_DEL, exchange->link->fd, NULL);
 }
 
+void claim_waits_drop(struct claim_waits *waits, struct exchange *exchange) {
+    if (waits != NULL)
+        leave_out(waits, exchange);
+}
+
 /* With the empty answer of its last try. */
 static void answer(struct claim_waits *waits, struct exchange *exchange) {
     leave_out(waits, exchange);
@@ -148,7 +154,7 @@ static void try_again(struct claim_waits *waits, struct exchange *exchange, int6
     }
     exchange->wait.trying = true;
     exchange_again(exchange);
-    store_pool_put(&waits->server->lease_pool, &exchange->pool_task);
+    store_pool_put(exchange_pool(exchange), &exchange->pool_task);
 }
 
 static bool group_tries(const struct claim_waits *waits, const struct exchange *exchange) {
@@ -220,13 +226,14 @@ int64_t claim_waits_turn(struct claim_waits *waits) {
     take_gone(waits);
     take_wake_ups(waits);
     int64_t now_ms = clock_boot_ms(), next_ms = now_ms + POLL_MS;
-    if (waits->count > 0 && !waits->asking && now_ms >= waits->ask_ms)
+    if (waits->count > 0 && waits->server->config.lease_api && !waits->asking && now_ms >= waits->ask_ms)
         ask_again(waits);
     for (struct exchange *one = waits->first, *next; one != NULL; one = next) {
         next = one->wait.next;
         if (one->wait.trying)
             continue;
-        int64_t due_ms = one->wait.tried_ms + (one->wait.due ? GAP_MS : POLL_MS);
+        bool claims = one->match.route->pool == POOL_LEASE;
+        int64_t due_ms = one->wait.tried_ms + (one->wait.due ? GAP_MS : claims ? POLL_MS : LOOK_MS);
         if (now_ms >= one->wait.until_ms)
             answer(waits, one);
         else if (group_tries(waits, one))

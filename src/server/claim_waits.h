@@ -1,5 +1,6 @@
-/* Claims that wait for work: each is a suspended connection, without a thread or a database connection of its
- * own, and is made again when something was put. All of it is the loop's. */
+/* Requests that wait, for work or for the end of a job or a run: each is a suspended connection, without a
+ * thread or a database connection of its own, and is made again when something was put, and now and then. All
+ * of it is the loop's. */
 #ifndef SERVER_CLAIM_WAITS_H
 #define SERVER_CLAIM_WAITS_H
 
@@ -15,6 +16,9 @@ void claim_waits_free(struct claim_waits *waits); /* takes NULL; after claim_wai
 
 /* A handler has run. True: it found nothing and waits; its answer is not the exchange's yet. */
 bool claim_waits_keep(struct claim_waits *waits, struct exchange *exchange);
+
+/* Its connection is gone. */
+void claim_waits_drop(struct claim_waits *waits, struct exchange *exchange); /* takes NULL */
 
 /* What the loop must poll besides, -1 where there is nothing yet. */
 struct claim_wait_fds {

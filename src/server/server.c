@@ -34,7 +34,7 @@ static pawl_status no_memory(pawl_error *err) {
 }
 
 /* Roles are named after the schema; NULL if memory runs out. */
-static const char *role_name(struct server *server, const char *duty) {
+static const char *database_role(struct server *server, const char *duty) {
     const char *schema = server->config.store.schema;
     return arena_printf(server->arena, "%s_%s", schema != NULL ? schema : "pawl", duty);
 }
@@ -58,7 +58,7 @@ static pawl_status check_config(const struct server_config *config, pawl_error *
 
 static pawl_status open_parts(struct server *server, pawl_error *err) {
     struct store_config worker = server->config.store;
-    worker.role = role_name(server, "worker");
+    worker.role = database_role(server, "lease");
     sigset_t stop = thread_stop_signals();
     server->keys = keys_new();
     server->sampler = sampler_new(server);
@@ -83,7 +83,7 @@ static pawl_status open_parts(struct server *server, pawl_error *err) {
         status = store_pool_open(&server->bulk_pool, &server->config.store, 1, &server->config.log, err);
     if (status == PAWL_OK)
         status = store_pool_open(&server->doctor_pool, &server->config.store, 1, &server->config.log, err);
-    if (status == PAWL_OK && server->config.lease_api)
+    if (status == PAWL_OK)
         status = claim_waits_open(server, &server->claim_waits, err);
     if (status == PAWL_OK && server->config.lease_api)
         status =
@@ -100,7 +100,7 @@ pawl_status server_open(struct server *server, const struct server_config *confi
     pthread_mutex_init(&server->lock, NULL);
     server->started_ms = clock_boot_ms();
     server->tls = config->tls_cert != NULL;
-    server->config.store.role = role_name(server, "server");
+    server->config.store.role = database_role(server, "server");
     server->config.store.small_cache = true; /* every pool has a store */
     server->token_file = config->token_file;
     pawl_status status = server->config.store.role != NULL ? check_config(config, err) : no_memory(err);

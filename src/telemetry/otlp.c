@@ -12,21 +12,18 @@ enum { STATUS_ERROR = 2, NUMBER_BYTES = 24, HEX_BYTES = 2 * TRACE_ID_BYTES + 1 }
 static void write_hex(struct json_writer *json, const char *key, const uint8_t *bytes, size_t count) {
     char text[HEX_BYTES];
     hex_format(bytes, count, text);
-    json_key(json, key);
-    json_cstr(json, text);
+    json_put_cstr(json, key, text);
 }
 
 static void write_i64(struct json_writer *json, const char *key, int64_t number) {
     char text[NUMBER_BYTES];
     snprintf(text, sizeof(text), "%" PRId64, number);
-    json_key(json, key);
-    json_cstr(json, text);
+    json_put_cstr(json, key, text);
 }
 
 static void begin_value(struct json_writer *json, const char *key) {
     json_begin_object(json);
-    json_key(json, "key");
-    json_cstr(json, key);
+    json_put_cstr(json, "key", key);
     json_key(json, "value");
     json_begin_object(json);
 }
@@ -39,8 +36,7 @@ static pawl_str cut(pawl_str text) {
 
 void otlp_text(struct json_writer *json, const char *key, pawl_str text) {
     begin_value(json, key);
-    json_key(json, "stringValue");
-    json_str(json, cut(text));
+    json_put_str(json, "stringValue", cut(text));
     json_end_object(json);
     json_end_object(json);
 }
@@ -76,8 +72,7 @@ static void write_name(struct json_writer *json, const struct span_about *about)
     buf_append_cstr(&name, about->operation);
     if (about->object.len > 0)
         buf_printf(&name, " %.*s", STR_ARG(about->object));
-    json_key(json, "name");
-    json_str(json, name.failed ? str_from(about->operation) : buf_str(&name));
+    json_put_str(json, "name", name.failed ? str_from(about->operation) : buf_str(&name));
     buf_free(&name);
 }
 
@@ -89,11 +84,9 @@ void otlp_span(struct buf *buf, const struct span *span, const struct span_about
     write_hex(&json, "spanId", span->context.span_id, SPAN_ID_BYTES);
     if (span->has_parent)
         write_hex(&json, "parentSpanId", span->parent_id, SPAN_ID_BYTES);
-    json_key(&json, "flags");
-    json_int(&json, span->context.flags);
+    json_put_int(&json, "flags", span->context.flags);
     write_name(&json, about);
-    json_key(&json, "kind");
-    json_int(&json, (int64_t)about->kind);
+    json_put_int(&json, "kind", (int64_t)about->kind);
     write_i64(&json, "startTimeUnixNano", span->wall_us * 1000);
     write_i64(&json, "endTimeUnixNano", (span->wall_us + took_us) * 1000);
     json_key(&json, "attributes");
@@ -110,10 +103,8 @@ void otlp_span(struct buf *buf, const struct span *span, const struct span_about
     json_key(&json, "status");
     json_begin_object(&json);
     if (about->failed) {
-        json_key(&json, "code");
-        json_int(&json, STATUS_ERROR);
-        json_key(&json, "message");
-        json_str(&json, str_absent(about->error) ? STR("") : cut(about->error));
+        json_put_int(&json, "code", STATUS_ERROR);
+        json_put_str(&json, "message", str_absent(about->error) ? STR("") : cut(about->error));
     }
     json_end_object(&json);
     json_end_object(&json);

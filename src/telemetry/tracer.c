@@ -75,8 +75,7 @@ static pawl_status try_once(struct tracer *tracer, struct http_client *client, p
                                    .allow_private = true,
                                    .ca_file = tracer->config.ca_file,
                                    .cancel = &tracer->cancel};
-    pawl_status status = arena != NULL ? http_call(client, &request, arena, &response, err)
-                                       : error_no_memory(err, "traces");
+    pawl_status status = http_call(client, &request, arena, &response, err);
     *wait_ms = status == PAWL_UNAVAILABLE ? 0 : -1;
     if (status == PAWL_OK && http_judge(response.status) != HTTP_DONE) {
         status = error_set(err, PAWL_UNAVAILABLE, "traces", "the collector answered with HTTP status %d",

@@ -5,26 +5,14 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "base/text/encode.h"
 
 static const char *const tls_schemes[] = {"rediss", "amqps", "nats+tls", "kafka+tls", "amqp1+tls", "sb"};
 
 /* NULL: a % without two hex digits, a NUL byte, or no memory. */
 static const char *decode(struct arena *arena, pawl_str text) {
-    char *copy = arena_alloc(arena, text.len + 1);
-    size_t len = 0;
-    for (size_t i = 0; copy != NULL && i < text.len; i++) {
-        char c = text.ptr[i];
-        if (c == '%') {
-            if (i + 2 >= text.len || hex_digit(text.ptr[i + 1]) < 0 || hex_digit(text.ptr[i + 2]) < 0)
-                return NULL;
-            c = (char)(hex_digit(text.ptr[i + 1]) * 16 + hex_digit(text.ptr[i + 2]));
-            i += 2;
-            if (c == '\0')
-                return NULL;
-        }
-        copy[len++] = c;
-    }
-    return copy;
+    pawl_str decoded = percent_decode(arena, text);
+    return decoded.ptr != NULL && memchr(decoded.ptr, '\0', decoded.len) == NULL ? decoded.ptr : NULL;
 }
 
 static pawl_status parse_user(struct arena *arena, pawl_str text, struct address *address, pawl_error *err) {
@@ -93,21 +81,5 @@ pawl_status address_parse(struct arena *arena, const char *url, struct address *
     for (size_t i = 0; i < sizeof(tls_schemes) / sizeof(*tls_schemes); i++)
         address.tls = address.tls || strcmp(address.scheme, tls_schemes[i]) == 0;
     *out = address;
-    return PAWL_OK;
-}
-
-pawl_status address_of(struct arena *arena, const struct transport_config *config, struct address_ports ports,
-                       struct address *address, pawl_error *err) {
-    if (arena == NULL)
-        return error_no_memory(err, "address");
-    pawl_status status = address_parse(arena, config->url, address, err);
-    if (status != PAWL_OK)
-        return status;
-    if (address->port == 0)
-        address->port = address->tls ? ports.tls : ports.plain;
-    if (config->user != NULL)
-        address->user = config->user;
-    if (config->password != NULL)
-        address->password = config->password;
     return PAWL_OK;
 }

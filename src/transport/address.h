@@ -4,7 +4,6 @@
 
 #include "base/arena.h"
 #include "pawl.h"
-#include "transport/transport.h"
 
 /* Texts are in the arena and end with a NUL byte; absent parts are NULL. */
 struct address {
@@ -21,12 +20,5 @@ struct address {
  * password. */
 PAWL_MUSTCHECK pawl_status address_parse(struct arena *arena, const char *url, struct address *address,
                                          pawl_error *err);
-
-/* A broker's address, with the user and password of the configuration if it has any, and a default port. */
-struct address_ports {
-    int plain, tls; /* 0 = the port stays as it was given */
-};
-PAWL_MUSTCHECK pawl_status address_of(struct arena *arena, const struct transport_config *config,
-                                      struct address_ports ports, struct address *address, pawl_error *err);
 
 #endif

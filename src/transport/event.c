@@ -90,12 +90,10 @@ void event_json(struct buf *buf, const struct event *event) {
     json_writer_init(&json, buf);
     json_begin_object(&json);
     for (size_t i = 0; i < count; i++) {
-        json_key(&json, attributes[i].name);
-        json_str(&json, attributes[i].value);
+        json_put_str(&json, attributes[i].name, attributes[i].value);
     }
     if (!str_absent(event->data)) {
-        json_key(&json, "data");
-        json_raw(&json, event->data);
+        json_put_raw(&json, "data", event->data);
     }
     json_end_object(&json);
 }

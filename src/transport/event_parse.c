@@ -6,6 +6,7 @@
 #include "base/json/scan.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "base/text/encode.h"
 #include "transport/event.h"
 
 /* A string without its quotes and escapes. ptr NULL: out of memory. */
@@ -28,31 +29,15 @@ static pawl_str take_value(struct json_scan *scan) {
     return (pawl_str){begin, (size_t)(token.raw.ptr + token.raw.len - begin)};
 }
 
-static int base64_value(char c) {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const char *found = c != '\0' ? strchr(digits, c) : NULL;
-    return found != NULL ? (int)(found - digits) : -1;
-}
-
-static bool base64_decode(struct arena *arena, pawl_str text, pawl_str *out) {
-    char *bytes = arena_alloc(arena, text.len + 1);
-    size_t len = 0;
-    unsigned held = 0, bits = 0;
-    while (text.len > 0 && text.ptr[text.len - 1] == '=')
-        text.len--;
-    for (size_t i = 0; bytes != NULL && i < text.len; i++) {
-        int value = base64_value(text.ptr[i]);
-        if (value < 0)
-            return false;
-        held = held << 6 | (unsigned)value;
-        bits += 6;
-        if (bits >= 8) {
-            bits -= 8;
-            bytes[len++] = (char)(held >> bits & 0xff);
-        }
-    }
-    *out = (pawl_str){bytes, len};
-    return bytes != NULL;
+/* Data in base64; the buffer's memory does not outlive the call, so it is copied. */
+static pawl_status take_base64(struct arena *arena, pawl_str text, pawl_str *data, pawl_error *err) {
+    struct buf bytes;
+    buf_init(&bytes, 0);
+    pawl_status status = base64_decode(&bytes, text)
+                             ? str_dup(arena, buf_str(&bytes), data, err)
+                             : error_set(err, PAWL_INVALID, "event", "data_base64 is not base64");
+    buf_free(&bytes);
+    return status;
 }
 
 static pawl_status take_member(struct arena *arena, struct event *event, pawl_str key, pawl_str value,
@@ -69,11 +54,8 @@ static pawl_status take_member(struct arena *arena, struct event *event, pawl_st
     pawl_str text = value.ptr[0] == '"' ? unquote(arena, value) : value;
     if (text.ptr == NULL)
         return error_no_memory(err, "event");
-    if (str_equal_cstr(key, "data_base64")) {
-        if (!base64_decode(arena, text, &event->data))
-            return error_set(err, PAWL_INVALID, "event", "data_base64 is not base64");
-        return PAWL_OK;
-    }
+    if (str_equal_cstr(key, "data_base64"))
+        return take_base64(arena, text, &event->data, err);
     if (!event_set(event, key, text))
         return error_set(err, PAWL_INVALID, "event", "specversion is %.*s; 1.0 is understood", STR_ARG(text));
     *version = *version || str_equal_cstr(key, "specversion");

@@ -1,12 +1,65 @@
-/* Helpers shared by the transport modules: settings, results and malformed deliveries. */
+/* Sessions of transport modules, and what the modules share: settings, results and malformed deliveries. */
 #include "transport/transport.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/str.h"
+
+/* With the user and password of the configuration, if it has any, and the default port. */
+static pawl_status read_address(const struct transport_module *module, const struct transport_config *config,
+                                struct transport_session *session, pawl_error *err) {
+    struct address *address = &session->address;
+    pawl_status status = address_parse(session->arena, config->url, address, err);
+    if (status != PAWL_OK)
+        return status;
+    if (address->port == 0)
+        address->port = address->tls ? module->tls_port : module->port;
+    if (config->user != NULL)
+        address->user = config->user;
+    if (config->password != NULL)
+        address->password = config->password;
+    return PAWL_OK;
+}
+
+pawl_status transport_open(const struct transport_module *module, const struct transport_config *config,
+                           struct transport **session, pawl_error *err) {
+    struct transport_session *made = calloc(1, module->session_bytes);
+    if (made == NULL)
+        return error_no_memory(err, module->name);
+    made->arena = arena_create(0);
+    made->confirm_ms = config->confirm_ms;
+    pawl_status status = module->port != 0 ? read_address(module, config, made, err) : PAWL_OK;
+    if (status == PAWL_OK)
+        status = module->open((struct transport *)made, config, err);
+    if (status == PAWL_OK)
+        *session = (struct transport *)made;
+    else
+        transport_close(module, (struct transport *)made);
+    return status;
+}
+
+void transport_close(const struct transport_module *module, struct transport *session) {
+    if (session == NULL)
+        return;
+    module->close(session);
+    arena_free(((struct transport_session *)session)->arena);
+    free(session);
+}
+
+pawl_status transport_subscribe(const struct transport_module *module, struct transport *session,
+                                const struct transport_subscription *in, pawl_error *err) {
+    struct transport_session *own = (struct transport_session *)session;
+    pawl_status status = str_dup(own->arena, in->from, &own->from, err);
+    if (status == PAWL_OK)
+        status = str_dup(own->arena, in->group, &own->group, err);
+    if (status == PAWL_OK)
+        status = str_dup(own->arena, in->reader, &own->reader, err);
+    return status == PAWL_OK ? module->subscribe(session, err) : status;
+}
 
 const char *transport_option(const struct transport_config *config, const char *name) {
     for (size_t i = 0; i < config->option_count; i++) {

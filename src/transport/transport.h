@@ -3,10 +3,11 @@
 #define TRANSPORT_TRANSPORT_H
 
 #include "base/arena.h"
+#include "transport/address.h"
 #include "transport/event.h"
 
 enum {
-    TRANSPORT_ABI = 3,
+    TRANSPORT_ABI = 4,
     TRANSPORT_ERROR_BYTES = 256,
     TRANSPORT_OPTIONS_MAX = 16,
     TRANSPORT_CONNECT_MS_DEFAULT = 5000,
@@ -85,7 +86,17 @@ enum transport_verdict {
     VERDICT_RETURN      /* not stored: deliver it again */
 };
 
+/* A session: each module has its own members, after these, which transport_open and transport_subscribe set.
+ */
+#define TRANSPORT_SESSION                                                                                    \
+    struct arena *arena;    /* of names */                                                                   \
+    struct address address; /* if the module has ports: with the configuration's user, password */           \
+    int confirm_ms;                                                                                          \
+    pawl_str from, group, reader; /* of the subscription, each with a NUL at its end */
 struct transport;
+struct transport_session {
+    TRANSPORT_SESSION
+};
 
 /*
  * A module exports `const struct transport_module pawl_transport_module`. A session serves one thread at a
@@ -97,23 +108,37 @@ struct transport_module {
     const char *library; /* the client library and its version; NULL: none */
     bool keeps_order; /* after a failure, no later message of the same call and key can have been accepted */
 
+    size_t session_bytes;
+    int port, tls_port; /* by default; 0, 0: the address is not that of a broker */
+
     /* PAWL_UNAVAILABLE: the broker cannot be reached; PAWL_INVALID: address, credentials or certificate. */
-    pawl_status (*open)(const struct transport_config *config, struct transport **session, pawl_error *err);
+    pawl_status (*open)(struct transport *session, const struct transport_config *config, pawl_error *err);
     /* Fills every result. Not PAWL_OK: the session is broken; results without an answer are unavailable. */
     pawl_status (*publish)(struct transport *session, const struct transport_message *messages, size_t count,
                            struct transport_result *results, pawl_error *err);
     /* NULL: the transport only publishes. */
-    pawl_status (*subscribe)(struct transport *session, const struct transport_subscription *subscription,
-                             pawl_error *err);
+    pawl_status (*subscribe)(struct transport *session, pawl_error *err);
     /* At most max deliveries, in the broker's order; waits wait_ms for the first. */
     pawl_status (*receive)(struct transport *session, struct arena *arena, size_t max, int wait_ms,
                            struct transport_delivery *deliveries, size_t *count, pawl_error *err);
     pawl_status (*acknowledge)(struct transport *session, const uint64_t *tags, size_t count,
                                enum transport_verdict verdict, pawl_error *err);
-    void (*close)(struct transport *session); /* takes NULL */
+    void (*close)(
+        struct transport *session); /* also what is only half open; its memory is not the module's */
 };
 
 #define TRANSPORT_MODULE_SYMBOL "pawl_transport_module"
+
+/* Opens a session of a module; closed with transport_close, which takes NULL. */
+PAWL_MUSTCHECK pawl_status transport_open(const struct transport_module *module,
+                                          const struct transport_config *config, struct transport **session,
+                                          pawl_error *err);
+void transport_close(const struct transport_module *module, struct transport *session);
+
+PAWL_MUSTCHECK pawl_status transport_subscribe(const struct transport_module *module,
+                                               struct transport *session,
+                                               const struct transport_subscription *subscription,
+                                               pawl_error *err);
 
 /* PAWL_BUSY, which says that nothing came in time, as PAWL_UNAVAILABLE with the reason; others as they are.
  */

@@ -2,7 +2,7 @@
 #ifndef TRANSPORT_WIRE_H
 #define TRANSPORT_WIRE_H
 
-#include "transport/address.h"
+#include "transport/transport.h"
 
 struct wire;
 

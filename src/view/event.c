@@ -1,4 +1,4 @@
-/* Output columns of events, perspectives and checkpoints. */
+/* Output columns of events, perspectives and their errors. */
 #include "view/event.h"
 
 #include "base/str.h"
@@ -67,25 +67,6 @@ void perspective_cells(struct arena *arena, const struct perspective_row *row, i
     const struct cell made[] = {eta_ms >= 0 ? cell_duration(eta_ms) : cell_none(),
                                 cell_text(patterns_text(arena, row->patterns, row->pattern_count))};
     row_cells(perspective_columns, PERSPECTIVE_COLUMNS, row, made, cells);
-}
-
-#define ROW struct checkpoint_view
-const struct column checkpoint_columns[CHECKPOINT_COLUMNS] = {
-    {.key = "perspective", TEXT_OF(perspective)},
-    {.key = "stream", TEXT_OF(stream)},
-    {.key = "version", INT_OF(version)},
-    {.key = "failed_version", INT_OF(failed_version)},
-    {.key = "attempts", INT_OF(attempts)},
-    {.key = "stopped", BOOL_OF(stopped)},
-    {COLUMN(TIME, "next"), .drop = 1},
-    {.key = "fingerprint", TEXT_OF(fingerprint), .show = SHOW_WIDE},
-    {.key = "error", TEXT_OF(error), .content = true, .cut = true},
-};
-#undef ROW
-
-void checkpoint_cells(const struct checkpoint_view *row, struct cell cells[static CHECKPOINT_COLUMNS]) {
-    const struct cell next = row->stopped ? cell_none() : cell_time(row->next_ms);
-    row_cells(checkpoint_columns, CHECKPOINT_COLUMNS, row, &next, cells);
 }
 
 #define ROW struct checkpoint_error

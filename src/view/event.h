@@ -1,4 +1,4 @@
-/* Output columns of events, perspectives and checkpoints. */
+/* Output columns of events, perspectives and their errors. */
 #ifndef VIEW_EVENT_H
 #define VIEW_EVENT_H
 
@@ -6,7 +6,7 @@
 #include "store/store.h"
 #include "view/output/output.h"
 
-enum { EVENT_COLUMNS = 11, PERSPECTIVE_COLUMNS = 22, CHECKPOINT_COLUMNS = 9, CHECKPOINT_ERROR_COLUMNS = 4 };
+enum { EVENT_COLUMNS = 11, PERSPECTIVE_COLUMNS = 22, CHECKPOINT_ERROR_COLUMNS = 4 };
 
 const char *perspective_state_name(enum perspective_state state);
 
@@ -19,9 +19,6 @@ extern const struct column event_columns[EVENT_COLUMNS];
 extern const struct column perspective_columns[PERSPECTIVE_COLUMNS];
 void perspective_cells(struct arena *arena, const struct perspective_row *row, int64_t eta_ms,
                        struct cell cells[static PERSPECTIVE_COLUMNS]);
-
-extern const struct column checkpoint_columns[CHECKPOINT_COLUMNS];
-void checkpoint_cells(const struct checkpoint_view *row, struct cell cells[static CHECKPOINT_COLUMNS]);
 
 extern const struct column checkpoint_error_columns[CHECKPOINT_ERROR_COLUMNS];
 

@@ -5,8 +5,8 @@
 #include "store/store.h"
 
 /* In the order of enum job_state: for a choice, and in a sentence. */
+#define RUN_STATES "running|consolidating|nested|repair|completed|failed|cancelled"
 #define JOB_STATES "ready|running|later|waiting|dead"
-#define JOB_STATES_SAID "ready, running, later, waiting or dead"
 
 extern const char *const kind_names[KIND_COUNT + 1];
 extern const char *const job_states[JOB_DEAD + 1];

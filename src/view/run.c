@@ -10,8 +10,8 @@
 
 enum { BAR_WIDTH = 24 };
 
-static const char *const run_states[] = {"",          "running",   "consolidating", "nested",
-                                         "in repair", "completed", "failed",        "cancelled"};
+static const char *const run_states[] = {"",       "running",   "consolidating", "nested",
+                                         "repair", "completed", "failed",        "cancelled"};
 static const char *const part_states[] = {"", "active", "done", "failed", "cancelled"};
 
 const char *run_state_name(enum run_state state) { return run_states[state <= RUN_IS_CANCELLED ? state : 0]; }

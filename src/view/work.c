@@ -177,6 +177,10 @@ const struct column execution_columns[EXECUTION_COLUMNS] = {
 };
 #undef ROW
 
+const char *execution_outcome_name(enum run_outcome outcome) {
+    return outcomes[outcome <= RUN_LOST ? outcome : 0];
+}
+
 void execution_cells(const struct task_run *run, struct cell cells[static EXECUTION_COLUMNS]) {
     const struct cell success = cell_bool(run->outcome == RUN_SUCCEEDED);
     row_cells(execution_columns, EXECUTION_COLUMNS, run, &success, cells);

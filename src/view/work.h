@@ -37,6 +37,7 @@ extern const struct column refusal_columns[REFUSAL_COLUMNS];
 void refusal_cells(const struct refusal *one, struct cell cells[static REFUSAL_COLUMNS]);
 
 extern const struct column execution_columns[EXECUTION_COLUMNS];
+const char *execution_outcome_name(enum run_outcome outcome);
 void execution_cells(const struct task_run *run, struct cell cells[static EXECUTION_COLUMNS]);
 
 /* What audit_verify found; expect: the head that it was given. */

@@ -4,12 +4,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "domain/authority/scope.h"
-#include "domain/authority/scope_list.h"
 #include "work/pipeline/job.h"
-
-static pawl_status no_memory(pawl_error *err) {
-    return error_set(err, PAWL_NO_MEMORY, "agent", "out of memory");
-}
 
 static pawl_status needs_scope(struct needs *needs, pawl_str scope, pawl_error *err) {
     for (size_t i = 0; i < needs->count; i++) {
@@ -20,7 +15,7 @@ static pawl_status needs_scope(struct needs *needs, pawl_str scope, pawl_error *
         size_t wanted = needs->capacity > 0 ? needs->capacity * 2 : 16;
         pawl_str *grown = arena_array(needs->arena, wanted, sizeof(*grown));
         if (grown == NULL)
-            return no_memory(err);
+            return error_no_memory(err, "agent");
         for (size_t i = 0; i < needs->count; i++)
             grown[i] = needs->scopes[i];
         needs->scopes = grown;
@@ -32,7 +27,7 @@ static pawl_status needs_scope(struct needs *needs, pawl_str scope, pawl_error *
 
 static pawl_status needs_named(struct needs *needs, const char *kind, pawl_str name, pawl_error *err) {
     const char *scope = arena_printf(needs->arena, "%s:%.*s", kind, STR_ARG(name));
-    return scope != NULL ? needs_scope(needs, str_from(scope), err) : no_memory(err);
+    return scope != NULL ? needs_scope(needs, str_from(scope), err) : error_no_memory(err, "agent");
 }
 
 pawl_status needs_tool(struct needs *needs, pawl_str uses, pawl_error *err) {
@@ -184,16 +179,11 @@ pawl_status authority_join(const struct pipeline_run_in *in, pawl_str other, con
 pawl_status authority_job(const struct pipeline_run_in *in, const struct job_new *job,
                           const struct tree *payload, struct arena *arena, pawl_error *err) {
     struct needs needs = authority_needs(in, arena);
-    struct store *store = NULL;
     struct task_list tasks = {0};
     pawl_str agent;
     pawl_status status = PAWL_OK;
     if (!str_absent(job->task)) {
-        status = shared_store_take(in->world->shared, &store, err);
-        if (status != PAWL_OK)
-            return status;
-        status = store->ops->jobs->tasks(store, job->task, (pawl_str){NULL, 0}, 1, arena, &tasks, err);
-        shared_store_give(in->world->shared, status);
+        status = pipeline_task_read(in, job->task, arena, &tasks, err);
         if (status == PAWL_OK && tasks.count == 0)
             status = error_set(err, PAWL_NOT_FOUND, "agent", "there is no task '%.*s'", STR_ARG(job->task));
         if (status == PAWL_OK)
@@ -201,6 +191,15 @@ pawl_status authority_job(const struct pipeline_run_in *in, const struct job_new
     }
     if (status == PAWL_OK)
         status = needs_job(&needs, tasks.tasks, job->type, payload, err);
+    return status == PAWL_OK ? authority_check(in, &needs, err) : status;
+}
+
+pawl_status authority_run(const struct pipeline_run_in *in, const struct run_doc *doc, struct arena *arena,
+                          pawl_error *err) {
+    struct needs needs = authority_needs(in, arena);
+    if (str_absent(in->agent))
+        return PAWL_OK;
+    pawl_status status = needs_run(&needs, doc, err);
     return status == PAWL_OK ? authority_check(in, &needs, err) : status;
 }
 

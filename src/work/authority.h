@@ -10,7 +10,7 @@
 struct needs {
     struct arena *arena;
     struct tools *tools;
-    struct tool_wait wait; /* time limit for asking MCP servers */
+    struct stop_limit wait; /* time limit for asking MCP servers */
     pawl_str *scopes;
     size_t count, capacity;
 };
@@ -36,6 +36,9 @@ PAWL_MUSTCHECK pawl_status authority_join(const struct pipeline_run_in *in, pawl
  */
 PAWL_MUSTCHECK pawl_status authority_job(const struct pipeline_run_in *in, const struct job_new *job,
                                          const struct tree *payload, struct arena *arena, pawl_error *err);
+/* What a job does for a run, as the run's document says. */
+PAWL_MUSTCHECK pawl_status authority_run(const struct pipeline_run_in *in, const struct run_doc *doc,
+                                         struct arena *arena, pawl_error *err);
 /* Checks a tool call now, even if it was checked before. */
 PAWL_MUSTCHECK pawl_status authority_call(const struct pipeline_run_in *in, const struct tool_call *call,
                                           struct arena *arena, struct tool_answer *answer, pawl_error *err);

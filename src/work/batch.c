@@ -25,8 +25,8 @@ _Static_assert((int)PAWL_BATCH_DEBUG == (int)BATCH_DEBUG &&
 
 static struct item_ref ref_in(pawl_ref ref) { return (struct item_ref){ref.token, ref.id}; }
 
-static bool reports_in(struct arena *arena, const pawl_batch_part *part, enum store_kind kind,
-                       struct work_batch *out) {
+static bool part_in(struct arena *arena, const pawl_batch_part *part, enum store_kind kind,
+                    struct work_batch *out) {
     struct complete_item *completions = arena_array(arena, part->completion_count, sizeof(*completions));
     struct fail_item *failures = arena_array(arena, part->failure_count, sizeof(*failures));
     struct release_item *releases = arena_array(arena, part->release_count, sizeof(*releases));
@@ -49,6 +49,9 @@ static bool reports_in(struct arena *arena, const pawl_batch_part *part, enum st
                                             .delay_ms = part->releases[i].delay_ms};
     for (size_t i = 0; i < part->renewal_count; i++)
         renewals[i] = ref_in(part->renewals[i]);
+    out->messages[kind] = part->messages;
+    out->message_count[kind] = part->message_count;
+    out->claim_max[kind] = part->claim_max;
     out->completions[kind] = completions;
     out->completion_count[kind] = part->completion_count;
     out->failures[kind] = failures;
@@ -58,16 +61,6 @@ static bool reports_in(struct arena *arena, const pawl_batch_part *part, enum st
     out->renewals[kind] = renewals;
     out->renewal_count[kind] = part->renewal_count;
     return true;
-}
-
-static pawl_status part_in(struct arena *arena, const pawl_batch_part *part, enum store_kind kind,
-                           struct work_batch *out, pawl_error *err) {
-    out->messages[kind] = part->messages;
-    out->message_count[kind] = part->message_count;
-    out->claim_max[kind] = part->claim_max;
-    if (!reports_in(arena, part, kind, out))
-        return error_set(err, PAWL_NO_MEMORY, OP, "out of memory");
-    return PAWL_OK;
 }
 
 static bool records_in(struct arena *arena, const pawl_batch *batch, struct work_batch *out) {
@@ -137,8 +130,9 @@ static pawl_status batch_in(struct arena *arena, const pawl_batch *batch, struct
     out->policy = (enum dead_policy)batch->on_dead;
     out->flags = batch->flags | BATCH_LANES;
     out->request = batch->request;
-    pawl_status status = part_in(arena, &batch->outbox, KIND_OUTBOX, out, err);
-    return status == PAWL_OK ? part_in(arena, &batch->inbox, KIND_INBOX, out, err) : status;
+    bool made = part_in(arena, &batch->outbox, KIND_OUTBOX, out) &&
+                part_in(arena, &batch->inbox, KIND_INBOX, out);
+    return made ? PAWL_OK : error_no_memory(err, OP);
 }
 
 static bool part_out(struct arena *arena, const struct work_batch_result *in, enum store_kind kind,
@@ -187,7 +181,7 @@ pawl_status pawl_process_work_batch(pawl_store *store, const pawl_batch *batch, 
                                     pawl_error *err) {
     struct arena *arena = arena_create(0);
     if (arena == NULL)
-        return error_set(err, PAWL_NO_MEMORY, OP, "out of memory");
+        return error_no_memory(err, OP);
     struct store *inner = send_store(store);
     struct work_batch in = {0};
     struct work_batch_result answers = {0};

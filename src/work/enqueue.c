@@ -1,16 +1,60 @@
-/* Enqueueing jobs: functions of the public API. */
+/* Enqueueing jobs: functions of the public API, and checking before whether a job could run at all. */
+#include "work/enqueue.h"
+
 #include <string.h>
 
 #include "base/error.h"
 #include "base/str.h"
+#include "base/time/clock.h"
+#include "base/uuid.h"
 #include "pawl_jobs.h"
 #include "store/foreign.h"
-#include "store/store.h"
-#include "work/enqueue_check.h"
+#include "work/pipeline/job.h"
 #include "work/send.h"
 
-static pawl_status no_memory(pawl_error *err) {
-    return error_set(err, PAWL_NO_MEMORY, "pawl_enqueue", "out of memory");
+static pawl_status check_deadline(const struct job_new *job, int64_t now_ms, pawl_error *err) {
+    int64_t due_ms = job->due_ms != 0 ? job->due_ms : now_ms + job->delay_ms;
+    char end[CLOCK_ISO_BYTES], start[CLOCK_ISO_BYTES];
+    if (due_ms < now_ms)
+        due_ms = now_ms;
+    if (job->deadline_ms > due_ms)
+        return PAWL_OK;
+    return error_set(err, PAWL_INVALID, "job",
+                     "it could never start: its end is %s and it is due at %s (the database's clock); give a "
+                     "later end",
+                     clock_format_iso(job->deadline_ms, end), clock_format_iso(due_ms, start));
+}
+
+/* A job that brings its own pipeline. */
+static pawl_status check_pipeline(const struct job_new *job, struct arena *arena, pawl_error *err) {
+    const struct tree *payload = NULL;
+    pawl_status status =
+        tree_parse(arena, str_absent(job->payload) ? STR("{}") : job->payload, NULL, &payload, err);
+    return status == PAWL_OK ? pipeline_payload_check(payload, arena, err) : status;
+}
+
+pawl_status enqueue_check(struct store *store, const struct jobs_enqueue *in, struct arena *arena,
+                          pawl_error *err) {
+    const struct job_new *before = NULL;
+    int64_t now_ms = 0;
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; status == PAWL_OK && i < in->count; i++) {
+        const struct job_new *job = &in->jobs[i];
+        bool same = before != NULL && before->payload.ptr == job->payload.ptr &&
+                    before->task.ptr == job->task.ptr && before->type.ptr == job->type.ptr;
+        before = job;
+        if (job->deadline_ms > 0 && now_ms == 0)
+            status = store->ops->core.clock_read(store, &now_ms, err);
+        if (status == PAWL_OK && job->deadline_ms > 0)
+            status = check_deadline(job, now_ms, err);
+        if (status != PAWL_OK || same)
+            continue;
+        if (!str_absent(job->task))
+            status = pipeline_task_check(store, job->task, job->payload, arena, err);
+        else if (str_equal_cstr(job->type, PIPELINE_JOB_TYPE))
+            status = check_pipeline(job, arena, err);
+    }
+    return status;
 }
 
 static struct job_new job_of(const pawl_job *in) {
@@ -34,7 +78,7 @@ static pawl_status put_of(struct arena *arena, const pawl_job *jobs, size_t coun
                           pawl_error *err) {
     struct job_new *list = arena_array(arena, count, sizeof(*list));
     if (list == NULL)
-        return no_memory(err);
+        return error_no_memory(err, "pawl_enqueue");
     for (size_t i = 0; i < count; i++)
         list[i] = job_of(&jobs[i]);
     *put = (struct jobs_enqueue){.jobs = list, .count = count};
@@ -58,18 +102,22 @@ static pawl_status answers_of(const struct enqueue_result *result, const pawl_jo
     return PAWL_OK;
 }
 
-pawl_status pawl_enqueue(pawl_store *store, const pawl_job *jobs, size_t count, pawl_uuid request,
-                         int64_t *ids, pawl_error *err) {
+static pawl_status enqueue_to(const struct place *place, const pawl_job *jobs, size_t count,
+                              pawl_uuid request, int64_t *ids, pawl_error *err) {
     struct arena *arena = arena_create(0);
     struct jobs_enqueue put;
     struct enqueue_result result;
-    pawl_status status = arena != NULL ? put_of(arena, jobs, count, &put, err) : no_memory(err);
-    if (status == PAWL_OK) {
-        put.request = request;
-        struct putter putter = send_putter(store, arena);
+    pawl_status status = put_of(arena, jobs, count, &put, err);
+    put.request = request;
+    if (status == PAWL_OK && place->store != NULL) {
+        struct putter putter = send_putter(place->store, arena);
         status = enqueue_check(putter.store, &put, arena, err);
         if (status == PAWL_OK)
             status = traced_enqueue(&putter, &put, &result, err);
+    } else if (status == PAWL_OK && place->sqlite != NULL) {
+        status = sqlite_enqueue_in_transaction(place->sqlite, &put, arena, &result, err);
+    } else if (status == PAWL_OK) {
+        status = postgres_enqueue_in_transaction(place->postgres, place->schema, &put, arena, &result, err);
     }
     if (status == PAWL_OK)
         status = answers_of(&result, jobs, count, ids, err);
@@ -77,30 +125,18 @@ pawl_status pawl_enqueue(pawl_store *store, const pawl_job *jobs, size_t count, 
     return status;
 }
 
+pawl_status pawl_enqueue(pawl_store *store, const pawl_job *jobs, size_t count, pawl_uuid request,
+                         int64_t *ids, pawl_error *err) {
+    return enqueue_to(&(struct place){.store = store}, jobs, count, request, ids, err);
+}
+
 pawl_status pawl_enqueue_pg(struct pg_conn *conn, const char *schema, const pawl_job *jobs, size_t count,
                             int64_t *ids, pawl_error *err) {
-    struct arena *arena = arena_create(0);
-    struct jobs_enqueue put;
-    struct enqueue_result result;
-    pawl_status status = arena != NULL ? put_of(arena, jobs, count, &put, err) : no_memory(err);
-    if (status == PAWL_OK)
-        status = postgres_enqueue_in_transaction(conn, schema, &put, arena, &result, err);
-    if (status == PAWL_OK)
-        status = answers_of(&result, jobs, count, ids, err);
-    arena_free(arena);
-    return status;
+    struct place place = {.postgres = conn, .schema = schema};
+    return enqueue_to(&place, jobs, count, uuid_nil(), ids, err);
 }
 
 pawl_status pawl_enqueue_sqlite(struct sqlite3 *db, const pawl_job *jobs, size_t count, int64_t *ids,
                                 pawl_error *err) {
-    struct arena *arena = arena_create(0);
-    struct jobs_enqueue put;
-    struct enqueue_result result;
-    pawl_status status = arena != NULL ? put_of(arena, jobs, count, &put, err) : no_memory(err);
-    if (status == PAWL_OK)
-        status = sqlite_enqueue_in_transaction(db, &put, arena, &result, err);
-    if (status == PAWL_OK)
-        status = answers_of(&result, jobs, count, ids, err);
-    arena_free(arena);
-    return status;
+    return enqueue_to(&(struct place){.sqlite = db}, jobs, count, uuid_nil(), ids, err);
 }

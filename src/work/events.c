@@ -1,5 +1,6 @@
-/* Reading events, registering perspectives and receptors, and waiting for perspectives: functions of the
- * public API. */
+/* Appending and reading events, registering perspectives and receptors, and waiting for perspectives:
+ * functions of the public API. */
+#include <inttypes.h>
 #include <time.h>
 
 #include "base/arena.h"
@@ -8,11 +9,57 @@
 #include "base/str.h"
 #include "base/time/clock.h"
 #include "pawl_events.h"
-#include "store/store.h"
+#include "store/foreign.h"
 #include "work/perspective/file.h"
 #include "work/send.h"
 
 enum { ASK_MS_FIRST = 2, ASK_MS_LAST = 100 };
+
+static pawl_status append_to(const struct place *place, const pawl_append_to *to, const pawl_event *events,
+                             size_t count, pawl_appended *appended, pawl_error *err) {
+    struct events_append in = {
+        .stream = to->stream, .expected = to->expected_version, .events = events, .count = count};
+    struct append_result result = {0};
+    struct arena *arena = arena_create(0);
+    pawl_status status;
+    if (arena == NULL)
+        return error_no_memory(err, place->op);
+    if (place->store != NULL) {
+        struct putter putter = send_putter(place->store, arena);
+        status = traced_append(&putter, &in, &result, err);
+    } else if (place->sqlite != NULL) {
+        status = sqlite_append_in_transaction(place->sqlite, &in, arena, &result, err);
+    } else {
+        status = postgres_append_in_transaction(place->postgres, to->schema, &in, arena, &result, err);
+    }
+    if (status == PAWL_OK && appended != NULL)
+        *appended = (pawl_appended){.version = result.version,
+                                    .first_version = result.first_version,
+                                    .repeated = result.answer == ANSWER_DUPLICATE};
+    if (status == PAWL_OK && result.answer == ANSWER_CONFLICT)
+        status = append_refused("pawl_append", &in, &result, err);
+    arena_free(arena);
+    return status;
+}
+
+pawl_status pawl_append(pawl_store *store, pawl_str stream, int64_t expected_version,
+                        const pawl_event *events, size_t count, pawl_appended *appended, pawl_error *err) {
+    struct place place = {.op = "pawl_append", .store = store};
+    pawl_append_to to = {.stream = stream, .expected_version = expected_version};
+    return append_to(&place, &to, events, count, appended, err);
+}
+
+pawl_status pawl_append_pg(struct pg_conn *conn, const pawl_append_to *to, const pawl_event *events,
+                           size_t count, pawl_appended *appended, pawl_error *err) {
+    struct place place = {.op = "pawl_append_pg", .postgres = conn};
+    return append_to(&place, to, events, count, appended, err);
+}
+
+pawl_status pawl_append_sqlite(struct sqlite3 *db, const pawl_append_to *to, const pawl_event *events,
+                               size_t count, pawl_appended *appended, pawl_error *err) {
+    struct place place = {.op = "pawl_append_sqlite", .sqlite = db};
+    return append_to(&place, to, events, count, appended, err);
+}
 
 pawl_status pawl_events_read(pawl_store *store, const pawl_read *read,
                              bool (*each)(void *self, const pawl_stored_event *event), void *self,
@@ -21,8 +68,7 @@ pawl_status pawl_events_read(pawl_store *store, const pawl_read *read,
     struct arena *arena = arena_create(0);
     struct event_list list;
     struct stamp_result stamped;
-    pawl_status status = arena == NULL ? error_set(err, PAWL_NO_MEMORY, "pawl_events_read", "out of memory")
-                                       : PAWL_OK;
+    pawl_status status = arena == NULL ? error_no_memory(err, "pawl_events_read") : PAWL_OK;
     if (status == PAWL_OK && str_absent(read->stream))
         status = inner->ops->events.events_stamp(inner, PAWL_STAMP_MAX, &stamped, err);
     if (status == PAWL_OK)
@@ -53,8 +99,7 @@ pawl_status pawl_snapshot_get(pawl_store *store, pawl_str stream, pawl_str name,
     struct store *inner = send_store(store);
     struct arena *arena = arena_create(0);
     struct snapshot found;
-    pawl_status status = arena == NULL ? error_set(err, PAWL_NO_MEMORY, "pawl_snapshot_get", "out of memory")
-                                       : PAWL_OK;
+    pawl_status status = arena == NULL ? error_no_memory(err, "pawl_snapshot_get") : PAWL_OK;
     if (status == PAWL_OK)
         status = inner->ops->events.snapshot_get(inner, stream, name, version_max, arena, &found, err);
     if (status == PAWL_OK)
@@ -107,11 +152,48 @@ pawl_status pawl_receptor_remove(pawl_store *store, const char *name, pawl_error
     return status;
 }
 
+static void pause_ms(int64_t ms) {
+    struct timespec wait = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+    (void)nanosleep(&wait, NULL); /* a signal only makes it shorter */
+}
+
+pawl_status pawl_wait_for(pawl_store *store, pawl_str perspective, pawl_str stream, int64_t version,
+                          int64_t timeout_ms, bool *reached, pawl_error *err) {
+    struct store *inner = send_store(store);
+    struct perspective_target in = {.perspective = perspective, .stream = stream, .version = version};
+    struct perspective_reached at = {0};
+    if (timeout_ms < 0 || timeout_ms > PAWL_TIMEOUT_MS_MAX)
+        return error_set(err, PAWL_INVALID, "pawl_wait_for", "a timeout of %" PRId64 " ms is outside 0 … %d",
+                         timeout_ms, PAWL_TIMEOUT_MS_MAX);
+    int64_t end_ms = clock_boot_ms() + timeout_ms, wait_ms = ASK_MS_FIRST;
+    struct arena *arena = arena_create(0);
+    if (arena == NULL)
+        return error_no_memory(err, "pawl_wait_for");
+    pawl_status status;
+    for (;;) {
+        arena_reset(arena);
+        status = inner->ops->events.perspective_reached(inner, &in, arena, &at, err);
+        if (status == PAWL_OK && at.failed)
+            status = error_set(err, PAWL_CONFLICT, "pawl_wait_for",
+                               "the perspective has failed at version %" PRId64 ": %.*s", at.at,
+                               STR_ARG(at.error));
+        int64_t left_ms = end_ms - clock_boot_ms();
+        if (status != PAWL_OK || at.reached || left_ms <= 0)
+            break;
+        pause_ms(wait_ms < left_ms ? wait_ms : left_ms);
+        wait_ms = wait_ms * 2 < ASK_MS_LAST ? wait_ms * 2 : ASK_MS_LAST;
+    }
+    if (status == PAWL_OK)
+        *reached = at.reached;
+    arena_free(arena);
+    return status;
+}
+
 pawl_status perspective_wait(struct store *store, const struct perspective_target *target, int64_t timeout_ms,
                              int64_t *at, pawl_error *err) {
     int64_t deadline_ms = clock_boot_ms() + timeout_ms, wait_ms = ASK_MS_FIRST;
     struct arena *arena = arena_create(0);
-    pawl_status status = arena == NULL ? error_set(err, PAWL_NO_MEMORY, "wait", "out of memory") : PAWL_OK;
+    pawl_status status = arena == NULL ? error_no_memory(err, "wait") : PAWL_OK;
     while (status == PAWL_OK) {
         struct perspective_reached reached;
         struct stamp_result stamped;
@@ -133,7 +215,7 @@ pawl_status perspective_wait(struct store *store, const struct perspective_targe
             status = error_set(err, PAWL_BUSY, "wait", "not in %lld ms; the perspective has reached %lld",
                                (long long)timeout_ms, (long long)reached.at);
         else
-            nanosleep(&(struct timespec){wait_ms / 1000, (long)(wait_ms % 1000) * 1000000}, NULL);
+            pause_ms(wait_ms);
         wait_ms = wait_ms * 2 < ASK_MS_LAST ? wait_ms * 2 : ASK_MS_LAST;
     }
     arena_free(arena);

@@ -293,7 +293,7 @@ static void count_spans(struct observer *observer) {
 pawl_status observe_pass_on(struct observer *observer, struct store *store, pawl_error *err) {
     struct rollup_cell *cells = malloc(ROLLUP_CELLS_MAX * sizeof(*cells));
     if (cells == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "rollups", "out of memory");
+        return error_no_memory(err, "rollups");
     count_spans(observer);
     size_t count = rollups_take(&observer->rollups, cells);
     pawl_status status = count > 0 ? store->ops->core.rollups_add(store, cells, count, err) : PAWL_OK;

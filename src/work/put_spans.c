@@ -17,12 +17,16 @@ struct told {
     const char *kind;
     pawl_str destination, type, stream;
     const char *id; /* NULL: not known */
-    bool failed;
-    pawl_str error;
+    pawl_status status;
+    enum store_answer answer; /* if the status is PAWL_OK */
+    const pawl_error *err;
 };
 
 static void end(struct span *span, const struct told *told) {
-    pawl_str refused = told->failed ? STR("refused") : (pawl_str){NULL, 0};
+    bool failed = told->status != PAWL_OK ||
+                  (told->answer != ANSWER_APPLIED && told->answer != ANSWER_DUPLICATE);
+    bool explained = told->status != PAWL_OK && told->err != NULL;
+    pawl_str refused = failed ? STR("refused") : (pawl_str){NULL, 0};
     struct span_attribute attributes[] = {SPAN_TEXT("messaging.system", STR("pawl")),
                                           SPAN_TEXT("messaging.operation.type", STR("send")),
                                           SPAN_TEXT("messaging.operation.name", STR("put")),
@@ -32,17 +36,14 @@ static void end(struct span *span, const struct told *told) {
                                           SPAN_TEXT("pawl.message.type", told->type),
                                           SPAN_TEXT("pawl.message.stream", told->stream),
                                           SPAN_TEXT("error.type", refused)};
-    span_end(span, &(struct span_about){.kind = SPAN_PRODUCER,
-                                        .operation = "put",
-                                        .object = told->destination,
-                                        .attributes = attributes,
-                                        .attribute_count = sizeof(attributes) / sizeof(*attributes),
-                                        .failed = told->failed,
-                                        .error = told->error});
-}
-
-static bool is_failed(pawl_status status, enum store_answer answer) {
-    return status != PAWL_OK || (answer != ANSWER_APPLIED && answer != ANSWER_DUPLICATE);
+    span_end(span,
+             &(struct span_about){.kind = SPAN_PRODUCER,
+                                  .operation = "put",
+                                  .object = told->destination,
+                                  .attributes = attributes,
+                                  .attribute_count = sizeof(attributes) / sizeof(*attributes),
+                                  .failed = failed,
+                                  .error = explained ? str_from(told->err->text) : (pawl_str){NULL, 0}});
 }
 
 /* The spans and a copy of what is put; false: nothing is traced. */
@@ -71,10 +72,6 @@ static pawl_str state_kept(const struct putter *putter, pawl_str own, pawl_str o
                : object;
 }
 
-static pawl_str error_text(pawl_status status, const pawl_error *err) {
-    return status != PAWL_OK && err != NULL ? str_from(err->text) : (pawl_str){NULL, 0};
-}
-
 pawl_status traced_put(const struct putter *putter, const struct messages_put *in, struct put_result *out,
                        pawl_error *err) {
     struct span *spans = NULL;
@@ -96,8 +93,9 @@ pawl_status traced_put(const struct putter *putter, const struct messages_put *i
                             .type = message->type,
                             .stream = message->stream,
                             .id = status == PAWL_OK ? uuid_format(out->ids[i], id) : NULL,
-                            .failed = is_failed(status, status == PAWL_OK ? out->answers[i] : 0),
-                            .error = error_text(status, err)};
+                            .status = status,
+                            .answer = status == PAWL_OK ? out->answers[i] : 0,
+                            .err = err};
         end(&spans[i], &told);
     }
     return status;
@@ -123,8 +121,9 @@ pawl_status traced_enqueue(const struct putter *putter, const struct jobs_enqueu
                             .type = str_absent(jobs[i].task) ? jobs[i].type : jobs[i].task,
                             .stream = jobs[i].key,
                             .id = status == PAWL_OK && out->ids[i] != 0 ? id : NULL,
-                            .failed = is_failed(status, status == PAWL_OK ? out->answers[i] : 0),
-                            .error = error_text(status, err)};
+                            .status = status,
+                            .answer = status == PAWL_OK ? out->answers[i] : 0,
+                            .err = err};
         end(&spans[i], &told);
     }
     return status;
@@ -152,8 +151,9 @@ pawl_status traced_append(const struct putter *putter, const struct events_appen
                             .type = events[i].type,
                             .stream = in->stream,
                             .id = appended ? uuid_format(out->ids[i], id) : NULL,
-                            .failed = is_failed(status, status == PAWL_OK ? out->answer : 0),
-                            .error = error_text(status, err)};
+                            .status = status,
+                            .answer = status == PAWL_OK ? out->answer : 0,
+                            .err = err};
         end(&spans[i], &told);
     }
     return status;

@@ -129,7 +129,7 @@ static pawl_status fire(struct store *store, const struct job_schedule *in, cons
     struct fire_result result = {0};
     pawl_uuid id;
     if (fires == NULL || due_ms == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "schedule", "out of memory");
+        return error_no_memory(err, "schedule");
     pawl_status status = schedule_id_of(in->name, &id, err);
     if (status != PAWL_OK)
         return status;
@@ -160,7 +160,7 @@ pawl_status schedule_duty(struct store *store, struct schedule_duty_result *resu
     struct job_schedule_list list = {0};
     struct arena *arena = arena_create(0);
     if (arena == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "schedule", "out of memory");
+        return error_no_memory(err, "schedule");
     pawl_status status = store->ops->jobs->schedules(store, &due, arena, &list, err);
     for (size_t i = 0; status == PAWL_OK && i < list.count; i++) {
         const struct job_schedule *one = &list.schedules[i];
@@ -199,7 +199,7 @@ pawl_status schedule_free_ms(struct store *store, int64_t most_ms, int64_t *free
     bool pending = false;
     struct arena *arena = arena_create(0);
     if (arena == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "schedule", "out of memory");
+        return error_no_memory(err, "schedule");
     pawl_status status = jobs_pending(store, arena, &pending, err);
     if (status == PAWL_OK && !pending)
         status = store->ops->jobs->schedules(store, &all, arena, &list, err);

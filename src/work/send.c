@@ -40,7 +40,7 @@ pawl_status pawl_open(const pawl_store_config *config, pawl_store **store, pawl_
     struct store_config inner = config_of(config);
     struct pawl_store *made = calloc(1, sizeof(*made));
     if (made == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "pawl_open", "out of memory");
+        return error_no_memory(err, "pawl_open");
     pawl_status status = store_open(&inner, &made->store, err);
     if (status != PAWL_OK) {
         free(made);
@@ -114,47 +114,44 @@ static pawl_status send_answers(const struct put_result *result, size_t count, p
     return PAWL_OK;
 }
 
-pawl_status pawl_send(pawl_store *store, const pawl_send_config *config, const pawl_outgoing *messages,
-                      size_t count, pawl_uuid *ids, pawl_error *err) {
-    struct arena *arena = arena_create(0);
-    if (arena == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "pawl_send", "out of memory");
+static pawl_status send_to(const struct place *place, const pawl_send_config *config,
+                           const pawl_outgoing *messages, size_t count, pawl_uuid *ids, pawl_error *err) {
     struct messages_put put = put_of(config, messages, count);
     struct put_result result;
-    struct putter putter = send_putter(store, arena);
-    pawl_status status = traced_put(&putter, &put, &result, err);
+    struct arena *arena = arena_create(0);
+    pawl_status status;
+    if (arena == NULL)
+        return error_no_memory(err, place->op);
+    if (place->store != NULL) {
+        struct putter putter = send_putter(place->store, arena);
+        status = traced_put(&putter, &put, &result, err);
+    } else if (place->sqlite != NULL) {
+        status = sqlite_put_in_transaction(place->sqlite, &put, arena, &result, err);
+    } else {
+        status = postgres_put_in_transaction(place->postgres, place->schema, &put, arena, &result, err);
+    }
     if (status == PAWL_OK)
         status = send_answers(&result, count, ids, err);
     arena_free(arena);
     return status;
+}
+
+pawl_status pawl_send(pawl_store *store, const pawl_send_config *config, const pawl_outgoing *messages,
+                      size_t count, pawl_uuid *ids, pawl_error *err) {
+    struct place place = {.op = "pawl_send", .store = store};
+    return send_to(&place, config, messages, count, ids, err);
 }
 
 pawl_status pawl_send_pg(struct pg_conn *conn, const char *schema, const pawl_send_config *config,
                          const pawl_outgoing *messages, size_t count, pawl_uuid *ids, pawl_error *err) {
-    struct arena *arena = arena_create(0);
-    if (arena == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "pawl_send_pg", "out of memory");
-    struct messages_put put = put_of(config, messages, count);
-    struct put_result result;
-    pawl_status status = postgres_put_in_transaction(conn, schema, &put, arena, &result, err);
-    if (status == PAWL_OK)
-        status = send_answers(&result, count, ids, err);
-    arena_free(arena);
-    return status;
+    struct place place = {.op = "pawl_send_pg", .postgres = conn, .schema = schema};
+    return send_to(&place, config, messages, count, ids, err);
 }
 
 pawl_status pawl_send_sqlite(struct sqlite3 *db, const pawl_send_config *config,
                              const pawl_outgoing *messages, size_t count, pawl_uuid *ids, pawl_error *err) {
-    struct arena *arena = arena_create(0);
-    if (arena == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "pawl_send_sqlite", "out of memory");
-    struct messages_put put = put_of(config, messages, count);
-    struct put_result result;
-    pawl_status status = sqlite_put_in_transaction(db, &put, arena, &result, err);
-    if (status == PAWL_OK)
-        status = send_answers(&result, count, ids, err);
-    arena_free(arena);
-    return status;
+    struct place place = {.op = "pawl_send_sqlite", .sqlite = db};
+    return send_to(&place, config, messages, count, ids, err);
 }
 
 pawl_status pawl_finish_pg(struct pg_conn *conn, const char *schema, const pawl_message *message,

@@ -5,6 +5,15 @@
 
 #include "work/put_spans.h"
 
+/* Where something is put: into a store, or into a transaction that the caller has open. */
+struct place {
+    const char *op;    /* the function of the API, for errors */
+    pawl_store *store; /* or NULL */
+    struct sqlite3 *sqlite;
+    struct pg_conn *postgres;
+    const char *schema; /* of postgres */
+};
+
 /* The store inside a public handle; owned by the handle. */
 struct store *send_store(pawl_store *store);
 

@@ -88,7 +88,7 @@ class Stage(ServerTest):
                 self.sql(statement[statement.index("CREATE"):])
         if Setup.dialect == "postgres":  # a rebuild empties the model with the rights of the server's role
             self.sql(f'GRANT SELECT, DELETE ON event_count TO "{self.schema}_server"')
-        self.ok("perspectives", "register", str(example / "event_count.yaml"))
+        self.ok("perspective", "set", str(example / "event_count.yaml"))
         for i in range(20):
             self.post(f"/v1/streams/order%2F{i}/events", {"events": [{"type": "order.placed", "payload": {"amount": i}}] * 3})
         self.post("/v1/streams/order%2Frefused/events", {"events": [{"type": "order.refused", "payload": {"amount": 1}}]})
@@ -114,7 +114,7 @@ class Stage(ServerTest):
         self.post("/v1/messages", {"messages": held})
         self.worker_start()
         deadline = time.monotonic() + 60
-        while sum(group["count"] for group in self.get("/v1/dead/groups")["items"]) < 72:
+        while sum(group["count"] for group in self.get("/v1/messages/failures")["items"]) < 72:
             self.assertLess(time.monotonic(), deadline, (self.dir / "worker.log").read_text())
             time.sleep(0.2)
         answer = self.request("PUT", "/v1/alerts/too-much-dead", {"metric": "outbox_dead", "threshold": 50, "for_ms": 0})

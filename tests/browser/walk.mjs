@@ -31,8 +31,8 @@ async function everyPage() {
   const message = (await api("/v1/messages?state=dead&limit=1")).items[0];
   const job = (await api("/v1/jobs?limit=1")).items[0];
   const run = (await api("/v1/runs?limit=1")).items[0];
-  const ran = (await browser.until("an execution", async () => (await api("/v1/executions?task=report")).items))[0];
-  const refused = (await api("/v1/streams/order%2Frefused/events")).items[0];
+  const ran = (await browser.until("an execution", async () => (await api("/v1/audit?task=report")).items))[0];
+  const refused = (await api("/v1/events?stream=order%2Frefused")).items[0];
   const event = `events/${refused.id}?stream=${encodeURIComponent(refused.stream)}&version=${refused.version}`;
   const places = { overview: "", messages: "messages", "messages-dead": "messages?state=dead&type=bad.order", message: "messages/" + message.id, streams: "streams", stream: "streams/" + encodeURIComponent(message.stream),
                    dead: "dead", jobs: "jobs", job: "jobs/" + job.id, "job-ran": "jobs/" + ran.job_id, pipelines: "pipelines", tasks: "tasks", task: "tasks/report", schedules: "schedules", perspectives: "perspectives", events: "events", event: event,
@@ -149,14 +149,14 @@ async function filtersAndPages() {
 async function redrive() {
   await browser.visit("/ui/dead");
   fs.writeFileSync(path.join(directory, "fixed"), "");
-  const before = (await api("/v1/dead/groups")).items.reduce((sum, group) => sum + group.count, 0);
+  const before = (await api("/v1/messages/failures")).items.reduce((sum, group) => sum + group.count, 0);
   if (!(before > 0)) throw new Error("nothing is dead");
   const operations = (await api("/v1/operations")).items.length;
-  await button("Redrive all").click();
+  await button("Retry all").click();
   await page.keyboard.press("Escape"); // leaves it
   if ((await api("/v1/operations")).items.length > operations) throw new Error("Escape did not leave it");
-  await button("Redrive all").click();
-  await agree("Redrive");
+  await button("Retry all").click();
+  await agree("Retry");
   await page.locator(".operations .badge", { hasText: "done" }).first().waitFor();
   await browser.until("no dead letter", async () => (await page.locator("[data-key=empty]").count()) > 0);
   await browser.inspect("dead-redriven");
@@ -178,7 +178,7 @@ async function schedule() {
   await browser.visit("/ui/schedules");
   await page.getByRole("button", { name: "Run now: nightly" }).click();
   await page.locator(".note", { hasText: "is enqueued" }).waitFor();
-  await browser.until("an execution", async () => (await api("/v1/executions?task=report")).items.length > 0);
+  await browser.until("an execution", async () => (await api("/v1/audit?task=report")).items.length > 0);
   await page.getByRole("button", { name: "Pause: nightly" }).click();
   await agree("Pause");
   await row("nightly").locator(".badge", { hasText: "paused" }).waitFor();
@@ -229,8 +229,8 @@ async function receptors() {
   await page.locator("tbody tr", { hasText: "event:strict" }).locator(".badge", { hasText: "failed for good" }).waitFor();
   if (!/order\.refused/.test(await text("dl.facts"))) throw new Error("the event does not say its type");
   await browser.visit("/ui/perspectives");
-  await page.getByRole("button", { name: "Redrive dead: strict" }).click();
-  await agree("Redrive");
+  await page.getByRole("button", { name: "Retry dead: strict" }).click();
+  await agree("Retry");
   await page.locator(".operations li", { hasText: "1 done" }).waitFor();
   await page.getByRole("button", { name: "Pause: mail" }).click();
   await agree("Pause");
@@ -296,7 +296,7 @@ async function alertFires() {
 async function auditKnows() {
   await browser.visit("/ui/audit");
   const shown = (await page.locator("tbody").textContent()) || "";
-  for (const word of ["redrive", "pause", "run", "cancel"])
+  for (const word of ["retry", "pause", "run", "cancel"])
     if (!shown.toLowerCase().includes(word)) throw new Error("the audit does not say: " + word);
 }
 

@@ -42,7 +42,7 @@ static void settle_statistics(struct place *place) {
     char text[VALUE_BYTES];
     value(place,
           "DO $$ DECLARE t regclass; BEGIN FOR t IN SELECT c.oid FROM pg_class c "
-          "WHERE c.relnamespace = 'pawl'::regnamespace AND c.relkind = 'r' LOOP "
+          "WHERE c.relnamespace = 'pawl_internal'::regnamespace AND c.relkind = 'r' LOOP "
           "EXECUTE format('ALTER TABLE %s SET (autovacuum_enabled = false)', t); END LOOP; END $$",
           text);
     value(place, "VACUUM ANALYZE", text);
@@ -59,9 +59,10 @@ static void open_place(struct place *place, int partitions, int lanes) {
         fail_msg("%s: %s", err.op, err.text);
     place->conn = PQconnectdb(place->url);
     assert_int_equal(PQstatus(place->conn), CONNECTION_OK);
-    value(place, "UPDATE pawl.settings SET test_now_ms = 4102444800000", text);
+    value(place, "UPDATE pawl_internal.settings SET test_now_ms = 4102444800000", text);
     snprintf(text, sizeof text,
-             "SELECT now_ms FROM pawl.instance_register(%s, 'orders', 'host', 1, NULL, 14, 86400000, 0, 0)",
+             "SELECT now_ms FROM pawl_internal.instance_register(%s, 'orders', 'host', 1, NULL, 14, "
+             "86400000, 0, 0)",
              instance);
     value(place, text, text);
     settle_statistics(place);
@@ -101,19 +102,19 @@ static struct rows rows_touched(struct place *place, const char *sql) {
 
 static const char *claim_sql(int max, char text[static VALUE_BYTES]) {
     snprintf(text, VALUE_BYTES,
-             "SELECT count(*) FROM pawl.claim(%s, 1::smallint, %d, 300000, 0::smallint, 0, NULL)", instance,
-             max);
+             "SELECT count(*) FROM pawl_internal.claim(%s, 1::smallint, %d, 300000, 0::smallint, 0, NULL)",
+             instance, max);
     return text;
 }
 
 static const char *heartbeat_sql(char text[static VALUE_BYTES]) {
-    snprintf(text, VALUE_BYTES, "SELECT now_ms FROM pawl.heartbeat(%s)", instance);
+    snprintf(text, VALUE_BYTES, "SELECT now_ms FROM pawl_internal.heartbeat(%s)", instance);
     return text;
 }
 
 static const char *put_sql(int count, const char *stream, char text[static VALUE_BYTES]) {
     snprintf(text, VALUE_BYTES,
-             "SELECT cardinality(pawl.put(1::smallint, array_agg(gen_random_uuid()), array_agg(%s), "
+             "SELECT cardinality(pawl_internal.put(1::smallint, array_agg(gen_random_uuid()), array_agg(%s), "
              "p_types => array_agg('T'::text), p_payloads => array_agg('{}'::json))) "
              "FROM generate_series(1, %d) AS n",
              stream, count);
@@ -179,13 +180,15 @@ TEST(a_claim_after_many_claims_starts_at_its_cursor) {
     value(&place,
           "DO $$ DECLARE g record; BEGIN FOR i IN 1 .. 30 LOOP "
           "SELECT array_agg(c.token) AS tokens, array_agg(c.id) AS ids, array_agg(4) AS statuses INTO g "
-          "FROM pawl.claim('01900000-0000-7000-8000-aa0000000001', 1::smallint, 500, 300000, 0::smallint, 0, "
+          "FROM pawl_internal.claim('01900000-0000-7000-8000-aa0000000001', 1::smallint, 500, 300000, "
+          "0::smallint, 0, "
           "NULL) c; "
-          "PERFORM pawl.complete('01900000-0000-7000-8000-aa0000000001', 1::smallint, g.tokens, g.ids, "
+          "PERFORM pawl_internal.complete('01900000-0000-7000-8000-aa0000000001', 1::smallint, g.tokens, "
+          "g.ids, "
           "g.statuses, "
           "false); END LOOP; END $$",
           text);
-    assert_int_equal(number(&place, "SELECT count(*) FROM pawl.message"), 5000);
+    assert_int_equal(number(&place, "SELECT count(*) FROM pawl_internal.message"), 5000);
     struct rows later = rows_touched(&place, claim_sql(100, text));
     assert_true(later.read <= first.read + 50);
     close_place(&place);
@@ -198,9 +201,10 @@ TEST(nothing_to_do_writes_nothing_and_takes_no_transaction_id) {
     open_place(&place, 10000, 64);
     value(&place, "BEGIN", text);
     for (int kind = 1; kind <= 3; kind++) {
-        snprintf(text, sizeof text,
-                 "SELECT count(*) FROM pawl.claim(%s, %d::smallint, 500, 300000, 0::smallint, 0, NULL)",
-                 instance, kind);
+        snprintf(
+            text, sizeof text,
+            "SELECT count(*) FROM pawl_internal.claim(%s, %d::smallint, 500, 300000, 0::smallint, 0, NULL)",
+            instance, kind);
         assert_int_equal(number(&place, text), 0);
     }
     assert_int_equal(number(&place, "SELECT (pg_current_xact_id_if_assigned() IS NULL)::integer"), 1);
@@ -218,21 +222,21 @@ TEST(a_batch_with_nothing_to_do_is_short) {
     open_place(&place, 10000, 64);
     /* Measured on the server, the best of many. An idle machine takes about half a millisecond and a busy one
      * twice that; the limit is far above both and far below the 17 ms of a call that does every step. */
-    double best_ms =
-        atof(value(&place,
-                   "CREATE FUNCTION pg_temp.best() RETURNS double precision LANGUAGE plpgsql AS $$ DECLARE t "
-                   "timestamptz; "
-                   "best double precision := 1e9; BEGIN FOR i IN 1 .. 200 LOOP t := clock_timestamp(); "
-                   "PERFORM pawl.batch_begin('01900000-0000-7000-8000-aa0000000001', 'orders', 'host', 1, "
-                   "NULL, 14, 86400000, 0, 0, "
-                   "NULL); "
-                   "PERFORM pawl.claim('01900000-0000-7000-8000-aa0000000001', k::smallint, 500, 300000, "
-                   "0::smallint, 0, NULL) "
-                   "FROM generate_series(1, 3) k; "
-                   "best := least(best, extract(epoch FROM clock_timestamp() - t) * 1000); END LOOP; RETURN "
-                   "best; END $$; "
-                   "SELECT pg_temp.best()",
-                   text));
+    double best_ms = atof(value(
+        &place,
+        "CREATE FUNCTION pg_temp.best() RETURNS double precision LANGUAGE plpgsql AS $$ DECLARE t "
+        "timestamptz; "
+        "best double precision := 1e9; BEGIN FOR i IN 1 .. 200 LOOP t := clock_timestamp(); "
+        "PERFORM pawl_internal.batch_begin('01900000-0000-7000-8000-aa0000000001', 'orders', 'host', 1, "
+        "NULL, 14, 86400000, 0, 0, "
+        "NULL); "
+        "PERFORM pawl_internal.claim('01900000-0000-7000-8000-aa0000000001', k::smallint, 500, 300000, "
+        "0::smallint, 0, NULL) "
+        "FROM generate_series(1, 3) k; "
+        "best := least(best, extract(epoch FROM clock_timestamp() - t) * 1000); END LOOP; RETURN "
+        "best; END $$; "
+        "SELECT pg_temp.best()",
+        text));
     print_message("an empty batch: %.3f ms\n", best_ms);
     assert_true(best_ms < 5.0);
     close_place(&place);
@@ -244,13 +248,15 @@ TEST(functions_take_typed_arrays_and_answer_each_item_in_one_call) {
     char text[VALUE_BYTES];
     open_place(&place, 100, 4);
     /* JSON is what a user puts in; it is nowhere the envelope of a call. */
-    assert_int_equal(number(&place,
-                            "SELECT count(*) FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace "
-                            "WHERE n.nspname = 'pawl' AND p.proname IN ('put', 'claim', 'complete', 'fail', "
-                            "'release', 'renew') AND pg_get_function_arguments(p.oid) LIKE '%jsonb%'"),
-                     0);
-    PGresult *prepared = PQprepare(
-        place.conn, "put", "SELECT pawl.put(1::smallint, $1, $2, p_types => $3, p_payloads => $4)", 0, NULL);
+    assert_int_equal(
+        number(&place,
+               "SELECT count(*) FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace "
+               "WHERE n.nspname = 'pawl_internal' AND p.proname IN ('put', 'claim', 'complete', 'fail', "
+               "'release', 'renew') AND pg_get_function_arguments(p.oid) LIKE '%jsonb%'"),
+        0);
+    PGresult *prepared =
+        PQprepare(place.conn, "put",
+                  "SELECT pawl_internal.put(1::smallint, $1, $2, p_types => $3, p_payloads => $4)", 0, NULL);
     assert_int_equal(PQresultStatus(prepared), PGRES_COMMAND_OK);
     PQclear(prepared);
     const char *values[4] = {"{01900000-0000-7000-8000-010000000001,01900000-0000-7000-8000-010000000002}",
@@ -261,7 +267,7 @@ TEST(functions_take_typed_arrays_and_answer_each_item_in_one_call) {
         assert_string_equal(PQgetvalue(result, 0, 0), "{1,1}");
         PQclear(result);
     }
-    assert_int_equal(number(&place, "SELECT count(*) FROM pawl.message"), 6);
+    assert_int_equal(number(&place, "SELECT count(*) FROM pawl_internal.message"), 6);
     value(&place, "SELECT 1", text);
     close_place(&place);
 }
@@ -299,7 +305,7 @@ TEST(one_json_call_does_the_whole_batch_in_one_round_trip) {
                              text),
                         "01 02 11 / {\"Inbox\": {\"NewMessages\": [\"applied\", \"duplicate\"]}, "
                         "\"Outbox\": {\"NewMessages\": [\"applied\", \"applied\"]}}");
-    long long token = number(&place, "SELECT token FROM pawl.claim WHERE kind = 1");
+    long long token = number(&place, "SELECT token FROM pawl_internal.claim WHERE kind = 1");
     snprintf(arguments, sizeof arguments,
              "p_outbox_completions => '[{\"MessageId\": \"01900000-0000-7000-8000-010000000001\", \"Token\": "
              "%lld, "
@@ -309,7 +315,7 @@ TEST(one_json_call_does_the_whole_batch_in_one_round_trip) {
              token, token);
     assert_string_equal(work(&place, arguments, text),
                         " / {\"Outbox\": {\"Completions\": [\"applied\", \"invalid\", \"stale\"]}}");
-    assert_int_equal(number(&place, "SELECT count(*) FROM pawl.message WHERE kind = 1"), 1);
+    assert_int_equal(number(&place, "SELECT count(*) FROM pawl_internal.message WHERE kind = 1"), 1);
     close_place(&place);
 }
 
@@ -347,7 +353,7 @@ TEST(a_json_call_that_is_wrong_changes_nothing) {
         "PW001"); /* an id without its token proves nothing */
     assert_string_equal(refused(&place, "p_partition_count => 10001", text), "PW001");
     assert_string_equal(refused(&place, "p_lease_seconds => -1", text), "PW001");
-    assert_int_equal(number(&place, "SELECT count(*) FROM pawl.message"), 0);
+    assert_int_equal(number(&place, "SELECT count(*) FROM pawl_internal.message"), 0);
     close_place(&place);
 }
 
@@ -362,6 +368,57 @@ static const char *fault(struct place *place, const char *sql, char text[static 
     return text;
 }
 
+/* A batch by instance n that names the lease of the instance, or not. */
+static const char *leased_batch(int n, const char *arguments, char text[static VALUE_BYTES]) {
+    snprintf(
+        text, VALUE_BYTES,
+        "SELECT coalesce(answers -> 'Outbox' -> 'Completions' ->> 0, claimed_outbox -> 0 ->> 'Token') || "
+        "' ' || (lease_until_ms - now_ms) / 1000 FROM pawl.process_work_batch("
+        "'01900000-0000-7000-8000-bb000000000%d', 'orders', 'host', 1, p_kinds => 2, %s)",
+        n, arguments);
+    return text;
+}
+
+#define ONE_MESSAGE                                                                                          \
+    "p_new_outbox_messages => '[{\"MessageId\": \"01900000-0000-7000-8000-010000000001\", "                  \
+    "\"MessageType\": \"T\", \"Payload\": {}}]'"
+
+/* A caller that calls every minute keeps what it claimed for five, if its instance is to live as long; with
+ * the schema's lease (15 s) another instance finds it silent. */
+TEST(a_batch_keeps_its_claims_for_as_long_as_its_instance_is_to_live) {
+    static const struct {
+        const char *first, *second, *end;
+    } callers[] = {
+        {"p_instance_lease_seconds => 300, " ONE_MESSAGE, NULL, "applied 300"},
+        {ONE_MESSAGE, "p_instance_lease_seconds => 300, p_flags => 1", "applied 300"}, /* it says so later */
+        {ONE_MESSAGE, NULL, "PW004"},
+    };
+    struct place place;
+    char sql[VALUE_BYTES], text[VALUE_BYTES], arguments[256];
+    for (int n = 0; n < (int)(sizeof callers / sizeof callers[0]); n++) {
+        open_place(&place, 100, 1);
+        snprintf(sql, sizeof sql, "SELECT pawl.deregister(%s)", instance); /* leave the lane to the caller */
+        value(&place, sql, text);
+        long long token = strtoll(value(&place, leased_batch(n, callers[n].first, sql), text), NULL, 10);
+        assert_true(token > 0);
+        if (callers[n].second != NULL)
+            value(&place, leased_batch(n, callers[n].second, sql), text);
+        value(&place, "UPDATE pawl_internal.settings SET test_now_ms = test_now_ms + 60000", text);
+        value(&place, "SELECT pawl.heartbeat(pawl.register('other'))", text);
+        snprintf(arguments, sizeof arguments,
+                 "p_outbox_completions => '[{\"MessageId\": \"01900000-0000-7000-8000-010000000001\", "
+                 "\"Token\": %lld, \"Status\": 2}]'",
+                 token);
+        PGresult *result = PQexec(place.conn, leased_batch(n, arguments, sql));
+        assert_string_equal(PQresultStatus(result) == PGRES_TUPLES_OK
+                                ? PQgetvalue(result, 0, 0)
+                                : PQresultErrorField(result, PG_DIAG_SQLSTATE),
+                            callers[n].end);
+        PQclear(result);
+        close_place(&place);
+    }
+}
+
 TEST(a_key_of_pawl_is_refused_from_any_language) {
     static const struct {
         const char *sql, *words;
@@ -372,11 +429,12 @@ TEST(a_key_of_pawl_is_refused_from_any_language) {
          "PW001: job 1 of 1: the key begins with 'schedule:'"},
         {"SELECT pawl.enqueue('a', unique_key => 'run-plan:x')",
          "PW001: job 1 of 1: the unique key begins with 'run-plan:'"},
-        {"SELECT pawl.jobs_enqueue('{a,a}', NULL, NULL, NULL, '{fine,schedule:n}', NULL, NULL, NULL, NULL, "
+        {"SELECT pawl_internal.jobs_enqueue('{a,a}', NULL, NULL, NULL, '{fine,schedule:n}', NULL, NULL, "
+         "NULL, NULL, "
          "NULL, NULL, "
          "NULL, NULL, NULL, NULL, NULL)",
          "PW001: job 2 of 2: the unique key begins with 'schedule:'"},
-        {"SELECT pawl.task_put('t', NULL, 'a', NULL, NULL, NULL, NULL, 'run:5', 0, 0, 0, 0, 0, 0)",
+        {"SELECT pawl_internal.task_put('t', NULL, 'a', NULL, NULL, NULL, NULL, 'run:5', 0, 0, 0, 0, 0, 0)",
          "PW001: the key begins with 'run:'"},
     };
     struct place place;
@@ -385,7 +443,7 @@ TEST(a_key_of_pawl_is_refused_from_any_language) {
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
         if (strstr(fault(&place, calls[i].sql, text), calls[i].words) != text)
             fail_msg("%s: %s", calls[i].sql, text);
-    assert_int_equal(number(&place, "SELECT count(*) FROM pawl.job"), 0);
+    assert_int_equal(number(&place, "SELECT count(*) FROM pawl_internal.job"), 0);
     close_place(&place);
 }
 
@@ -395,7 +453,8 @@ static const char wrong_calls[] =
     "CREATE TEMP TABLE calls AS "
     "WITH fn AS ( "
     "SELECT p.oid, p.proname, p.proargnames AS names, p.proargtypes::oid[] AS types, p.pronargs "
-    "FROM pg_proc p WHERE p.pronamespace = 'pawl'::regnamespace AND p.prokind = 'f' "
+    "FROM pg_proc p WHERE p.pronamespace IN ('pawl'::regnamespace, 'pawl_internal'::regnamespace) AND "
+    "p.prokind = 'f' "
     "AND (has_function_privilege('pawl_producer', p.oid, 'execute') OR "
     "has_function_privilege('pawl_worker', p.oid, 'execute') "
     "OR has_function_privilege('pawl_view', p.oid, 'execute') OR "
@@ -408,7 +467,7 @@ static const char wrong_calls[] =
     "ON y.oid = b.type), "
     "good AS ( "
     "SELECT a.*, CASE "
-    "WHEN a.name = 'task' THEN NULL "
+    "WHEN a.name = 'task' THEN NULL WHEN a.name = 'kind' THEN 'outbox' WHEN a.name = 'kinds' THEN 'jobs' "
     "WHEN a.base = 'boolean' THEN 'false' WHEN a.name = 'p_events' AND a.type = 'json' THEN '[]' "
     "WHEN a.name = 'events' THEN '[{\"type\": \"t\", \"payload\": {}}]' "
     "WHEN a.base IN ('json', 'jsonb') AND (a.name = 'partitions' OR a.name ~ "
@@ -441,7 +500,7 @@ static const char wrong_calls[] =
     "'{9223372036854775807}' END)) v(what, text) "
     "WHERE v.text IS NOT NULL) "
     "SELECT l.proname, x.name AS argument, v.what, "
-    "format('SELECT pawl.%I(%s)', l.proname, string_agg(format('%I => ', l.name) || CASE WHEN "
+    "format('SELECT %s(%s)', l.oid::regproc, string_agg(format('%I => ', l.name) || CASE WHEN "
     "l.n = v.n THEN CASE WHEN v.text ~ '^(NULL|ARRAY)' THEN v.text ELSE quote_literal(v.text) "
     "END ELSE l.plain END || '::' || l.type, ', ' ORDER BY l.n)) AS call "
     "FROM variant v JOIN lit l ON l.oid = v.oid JOIN lit x ON x.oid = v.oid AND x.n = v.n "
@@ -510,8 +569,8 @@ TEST(two_services_in_two_schemas_of_one_database_do_not_see_each_other) {
     }
     for (int i = 0; i < 2; i++) { /* the same instance id, message id and stream in both */
         snprintf(text, sizeof text,
-                 "SELECT now_ms FROM %s.instance_register(%s, 'x', 'h', 1, NULL, 2, 0, 0, 0)", schemas[i],
-                 instance);
+                 "SELECT now_ms FROM %s_internal.instance_register(%s, 'x', 'h', 1, NULL, 2, 0, 0, 0)",
+                 schemas[i], instance);
         value(&place, text, text);
         snprintf(text, sizeof text,
                  "SELECT %s.send('T', '{}', 'same', id => '01900000-0000-7000-8000-010000000001')",
@@ -520,11 +579,11 @@ TEST(two_services_in_two_schemas_of_one_database_do_not_see_each_other) {
     }
     for (int i = 0; i < 2; i++) {
         snprintf(text, sizeof text,
-                 "SELECT count(*) FROM %s.claim(%s, 1::smallint, 10, 300000, 0::smallint, 0, NULL)",
+                 "SELECT count(*) FROM %s_internal.claim(%s, 1::smallint, 10, 300000, 0::smallint, 0, NULL)",
                  schemas[i], instance);
         assert_int_equal(number(&place, text), 1);
     }
-    assert_int_equal(number(&place, "SELECT count(*) FROM pg_namespace WHERE nspname = 'pawl'"), 0);
+    assert_int_equal(number(&place, "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'pawl%'"), 0);
     PQfinish(place.conn);
     pgserver_drop_database(url);
 }
@@ -540,6 +599,7 @@ int main(void) {
         cmocka_unit_test(functions_take_typed_arrays_and_answer_each_item_in_one_call),
         cmocka_unit_test(one_json_call_does_the_whole_batch_in_one_round_trip),
         cmocka_unit_test(a_json_call_that_is_wrong_changes_nothing),
+        cmocka_unit_test(a_batch_keeps_its_claims_for_as_long_as_its_instance_is_to_live),
         cmocka_unit_test(a_key_of_pawl_is_refused_from_any_language),
         cmocka_unit_test(a_wrong_argument_is_refused_by_its_name),
         cmocka_unit_test(two_services_in_two_schemas_of_one_database_do_not_see_each_other),

@@ -249,7 +249,7 @@ class ServerTest(AdversityTest):
         self.send()
         for _ in range(2):
             self.start(lease_ms=300000, instance_lease_ms=15000)
-        epoch = self.ok("settings")["epoch"]
+        epoch = self.ok("setting", "list")["epoch"]
         self.wait(lambda: self.effects() > 20, 30, "some work")
         self.halt(data, data.with_name("before"))
         seen = self.effects()
@@ -261,7 +261,7 @@ class ServerTest(AdversityTest):
         self.assertEqual([process.wait(30) for process in self.workers], [0, 0], self.tail())
         counts = self.outbox()
         self.assertEqual((counts["done"], counts["dead"], counts["leased"]), (self.total(), 0, 0))
-        settings = self.ok("settings")
+        settings = self.ok("setting", "list")
         self.assertGreater(settings["epoch"], epoch)
         self.assertIn("event=epoch_raised", self.whole_log())
         checked = self.run_pawl("check")
@@ -303,7 +303,7 @@ class ServerTest(AdversityTest):
         self.start()
         self.start()
         self.wait(lambda: self.effects() > 20, 20, "some work")
-        epoch = self.ok("settings")["epoch"]
+        epoch = self.ok("setting", "list")["epoch"]
         self.server.stop(signal.SIGINT)
         (pathlib.Path(self.server.dir) / "data" / "standby.signal").touch()
         self.server.start()
@@ -312,7 +312,7 @@ class ServerTest(AdversityTest):
         self.assertIn("the server takes no writes", self.tail())
         self.psql("SELECT pg_promote()")
         self.judged()
-        self.assertEqual(self.ok("settings")["epoch"], epoch + 1)
+        self.assertEqual(self.ok("setting", "list")["epoch"], epoch + 1)
 
     def test_tables_are_locked(self):
         """A transaction holds what every call needs for longer than the leases last."""
@@ -321,7 +321,7 @@ class ServerTest(AdversityTest):
         self.start()
         self.wait(lambda: self.effects() > 20, 20, "some work")
         # One lock that needs no other: with three the session sometimes was the victim of a deadlock itself.
-        self.psql("BEGIN; LOCK TABLE pawl.instance IN ACCESS EXCLUSIVE MODE; "
+        self.psql("BEGIN; LOCK TABLE pawl_internal.instance IN ACCESS EXCLUSIVE MODE; "
                   f"SELECT pg_sleep({2 * LEASE_MS / 1000}); COMMIT")
         self.judged()
 
@@ -511,7 +511,7 @@ class DamageTest(AdversityTest):
             self.assertNotEqual(worker.wait(60), 0, self.tail())
             with contextlib.closing(sqlite3.connect(self.path())) as base:
                 self.assertEqual(base.execute("PRAGMA integrity_check").fetchone()[0], "ok")
-            self.assertEqual(len(self.ok("messages", "list", "--type", "late", "--limit", "1000")), sent)
+            self.assertEqual(len(self.ok("message", "list", "--type", "late", "--limit", "1000")), sent)
 
     def test_its_file_is_replaced(self):
         self.send()

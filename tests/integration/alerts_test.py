@@ -55,17 +55,17 @@ class AlertsTest(ReceptorTest):
         return ("--alert-targets", str(path))
 
     def rule(self, name):
-        return self.ok("alerts", "show", name)
+        return self.ok("alert", "show", name)
 
     def backlog(self, *flags):
         """A rule that fires as soon as anything waits in the outbox."""
-        return self.ok("alerts", "set", "outbox-backlog", "--above", "0", "--for", "0", "--clear", "0", *flags)
+        return self.ok("alert", "set", "outbox-backlog", "--above", "0", "--for", "0", "--clear", "0", *flags)
 
     def fires(self, name="outbox-backlog", state="firing"):
         self.wait(lambda: self.rule(name)["state"] == state, what=f"{name} is {state}")
 
     def history(self, *args):
-        return self.ok("alerts", "history", *args)
+        return self.ok("alert", "history", *args)
 
 
 class RulesTest(AlertsTest):
@@ -73,44 +73,44 @@ class RulesTest(AlertsTest):
 
     # covers: J40 W44 W45
     def test_the_rules_of_the_sources_are_there_and_change(self):
-        rules = {row["name"]: row for row in self.ok("alerts")}
+        rules = {row["name"]: row for row in self.ok("alert", "list")}
         self.assertEqual((rules["stale-leases"]["threshold"], rules["stale-leases"]["severity"]), (0, "critical"))
         self.assertEqual((rules["outbox-backlog"]["threshold"], rules["outbox-backlog"]["severity"]), (10000, "warning"))
         for name in ("worker-lost", "workers-missing", "queue-stagnant", "error-rate", "database-limit", "memory-limit",
                      "leases-per-worker", "outbox-gave-up", "inbox-gave-up"):
             self.assertTrue(rules[name]["enabled"], name)
-        seen = self.ok("alerts", "set", "error-rate", "--above", "50", "--for", "5m", "--dry-run")
+        seen = self.ok("alert", "set", "error-rate", "--above", "50", "--for", "5m", "--dry-run")
         self.assertEqual((seen["threshold"], seen["clear_threshold"], seen["for_ms"]), (50, 50, 300000))
         self.assertEqual(self.rule("error-rate")["threshold"], 20)
-        made = self.ok("alerts", "set", "night", "--metric", "jobs_ready", "--above", "9", "--clear-at", "3", "--severity",
+        made = self.ok("alert", "set", "night", "--metric", "jobs_ready", "--above", "9", "--clear-threshold", "3", "--severity",
                        "critical", "--targets", "log,message", "--summary", "too many")
         self.assertEqual((made["clear_threshold"], made["severity"], made["targets"], made["summary"], made["version"]),
                          (3, "critical", "log,message", "too many", 1))
-        self.assertFalse(self.ok("alerts", "disable", "night")["enabled"])
+        self.assertFalse(self.ok("alert", "pause", "night")["enabled"])
         self.assertEqual(self.rule("night")["state"], "off")
-        self.assertTrue(self.ok("alerts", "enable", "night")["enabled"])
-        silenced = self.ok("alerts", "silence", "night", "--for", "2h", "--reason", "moving")
+        self.assertTrue(self.ok("alert", "resume", "night")["enabled"])
+        silenced = self.ok("alert", "silence", "night", "--for", "2h", "--reason", "moving")
         self.assertEqual((silenced["silence_reason"], silenced["silence_until_ms"] is not None), ("moving", True))
-        self.assertIsNone(self.ok("alerts", "unsilence", "night")["silence_until_ms"])
-        self.ok("alerts", "remove", "night", "--dry-run")
-        self.assertEqual(self.run_pawl("alerts", "remove", "night").code, 0)
-        self.refused(EXIT_CODES["not found"], "no alert rule 'night'", "alerts", "show", "night", "-o", "table")
-        actions = [row["action"] for row in self.ok("actions")]
-        self.assertEqual(actions, ["alert remove", "alert unsilence", "alert silence", "alert enable", "alert disable",
-                                   "alert set"])
-        self.assertIn("error_rate_percent", [row["metric"] for row in self.ok("alerts", "metrics")])
+        self.assertIsNone(self.ok("alert", "unsilence", "night")["silence_until_ms"])
+        self.ok("alert", "delete", "night", "--dry-run")
+        self.assertEqual(self.run_pawl("alert", "delete", "night").code, 0)
+        self.refused(EXIT_CODES["not found"], "no alert rule 'night'", "alert", "show", "night", "-o", "table")
+        actions = [row["action"] for row in self.ok("action", "list")]
+        self.assertEqual(actions, ["alert.delete", "alert.unsilence", "alert.silence", "alert.resume", "alert.pause",
+                                   "alert.set"])
+        self.assertIn("error_rate_percent", [row["metric"] for row in self.ok("alert", "metrics")])
 
     def test_bad_input(self):
         invalid = EXIT_CODES["invalid"]
-        self.refused(invalid, "needs --metric", "alerts", "set", "new", "--above", "1", "-o", "table")
-        self.refused(invalid, "no metric 'mood'", "alerts", "set", "new", "--metric", "mood", "--above", "1", "-o", "table")
-        self.refused(invalid, "not both", "alerts", "set", "error-rate", "--above", "1", "--below", "2", "-o", "table")
-        self.refused(invalid, "never resolve", "alerts", "set", "error-rate", "--clear-at", "99", "-o", "table")
-        self.refused(invalid, "name of a rule", "alerts", "set", "a b", "--metric", "failures", "--above", "1", "-o", "table")
-        self.refused(invalid, "--for 2h", "alerts", "silence", "error-rate", "-o", "table")
+        self.refused(invalid, "needs --metric", "alert", "set", "new", "--above", "1", "-o", "table")
+        self.refused(invalid, "no metric 'mood'", "alert", "set", "new", "--metric", "mood", "--above", "1", "-o", "table")
+        self.refused(invalid, "not both", "alert", "set", "error-rate", "--above", "1", "--below", "2", "-o", "table")
+        self.refused(invalid, "never resolve", "alert", "set", "error-rate", "--clear-threshold", "99", "-o", "table")
+        self.refused(invalid, "name of a rule", "alert", "set", "a b", "--metric", "failures", "--above", "1", "-o", "table")
+        self.refused(EXIT_CODES["usage"], "it needs --for DURATION", "alert", "silence", "error-rate", "-o", "table")
         done = self.run_pawl("worker", "--kinds", "jobs", *self.targets("[log]\nexec = /bin/true\n"))
         self.assertEqual((done.code, "there already" in done.err), (invalid, True), done)
-        self.ok("alerts", "set", "error-rate", "--targets", "log,pager,message")
+        self.ok("alert", "set", "error-rate", "--targets", "log,pager,message")
         done = self.run_pawl("worker", "--kinds", "jobs", *self.targets("[ops]\nexec = /bin/true\n"))
         self.assertEqual(done.code, 65, done)
         self.assertIn("the rule 'error-rate' tells 'pager', which the file of targets does not have", done.err)
@@ -132,7 +132,7 @@ class FiringTest(AlertsTest):
         time.sleep(1)  # some turns of everybody
         self.assertEqual(len(self.logged("alert_fired")), 1)
         self.assertEqual([row["event"] for row in self.history("outbox-backlog")], ["fired"])
-        self.assertEqual([row["name"] for row in self.ok("alerts", "list", "--firing")], ["outbox-backlog"])
+        self.assertEqual([row["name"] for row in self.ok("alert", "list", "--firing")], ["outbox-backlog"])
         done = self.run_worker("--on", "*=exec:/bin/true", "--alert-interval", "0")
         self.assertEqual(done.code, 0, done)
         self.fires(state="ok")
@@ -162,14 +162,14 @@ class FiringTest(AlertsTest):
         self.assertEqual((row["waiting"], row["failed"], row["id"]), (0, 0, first["headers"]["webhook-id"]))
         paged = [json.loads(line) for line in (self.dir / "paged").read_text().splitlines() if line.strip()]
         self.assertEqual([(note["type"], note["payload"]["event"]) for note in paged], [("pawl.alert.fired", "fired")])
-        messages = [row for row in self.ok("messages") if row["id"] != sent]
+        messages = [row for row in self.ok("message", "list") if row["id"] != sent]
         self.assertEqual([(row["type"], row["stream"]) for row in messages], [("pawl.alert.fired", "alert:outbox-backlog")])
 
     def test_a_private_address_is_refused_and_the_reason_kept(self):
         endpoint = self.endpoint(lambda n, call: (200, {}))
         self.backlog("--targets", "ops")
         self.watch(*self.targets(f"[ops]\nhttp = {endpoint.url}/hook\n"))
-        self.ok("alerts", "test", "outbox-backlog")
+        self.ok("alert", "test", "outbox-backlog")
         self.wait(lambda: self.history()[0]["error"], what="a refusal")
         self.assertIn("private", self.history()[0]["error"])
         self.assertEqual((endpoint.calls, self.history()[0]["waiting"]), ([], 1))
@@ -177,14 +177,14 @@ class FiringTest(AlertsTest):
     def test_a_test_reaches_the_targets_and_a_dead_process_loses_nothing(self):
         hang = self.script('echo $PAWL_ID >> hung; sleep 60', "hang.sh")
         page = self.script('cat > paged', "page.sh")
-        self.ok("alerts", "set", "error-rate", "--targets", "pager")
-        tested = self.ok("alerts", "test", "error-rate")
+        self.ok("alert", "set", "error-rate", "--targets", "pager")
+        tested = self.ok("alert", "test", "error-rate")
         process = self.watch(*self.targets(f"[pager]\nexec = {hang}\n"))
         self.wait(lambda: (self.dir / "hung").exists(), what="the first delivery")
         process.kill()
         self.assertEqual(self.history()[0]["waiting"], 1)
         # Its lease is long; a test does not wait for it.
-        self.sql("UPDATE pawl.alert_notice SET due_ms = 0")
+        self.sql("UPDATE pawl_internal.alert_notice SET due_ms = 0")
         self.watch(*self.targets(f"[pager]\nexec = {page}\n"))
         self.wait(lambda: self.history()[0]["delivered"] == 1, what="the second delivery")
         self.assertEqual(json.loads((self.dir / "paged").read_text())["id"], tested["id"])
@@ -192,18 +192,18 @@ class FiringTest(AlertsTest):
 
     def test_silence(self):
         self.backlog()
-        self.ok("alerts", "silence", "outbox-backlog", "--for", "1h")
+        self.ok("alert", "silence", "outbox-backlog", "--for", "1h")
         self.watch()
         self.ok("send", "a")
         self.fires(state="silenced")
         self.assertEqual((self.history()[0]["event"], self.history()[0]["delivered"]), ("fired", 0))
         self.assertEqual(self.logged("alert_fired"), [])
-        self.ok("alerts", "unsilence", "outbox-backlog")
+        self.ok("alert", "unsilence", "outbox-backlog")
         self.wait(lambda: self.logged("alert_fired"), what="it is told after all")
 
     # covers: J40 J28
     def test_the_server_notices_that_the_workers_are_gone(self):
-        self.ok("alerts", "set", "workers-missing", "--for", "0")
+        self.ok("alert", "set", "workers-missing", "--for", "0")
         self.watch(command="server")
         worker = self.watch("--alert-interval", "0")
         self.wait(lambda: self.ok("status")["instances_active"] == 1, what="the worker")
@@ -214,7 +214,7 @@ class FiringTest(AlertsTest):
         self.wait(lambda: len(self.logged("alert_fired")) == 2, what="the log")
 
     def test_high_error_rate(self):
-        self.ok("alerts", "set", "error-rate", "--for", "0")
+        self.ok("alert", "set", "error-rate", "--for", "0")
         self.watch()
         time.sleep(0.5)  # a sample to reckon from
         for _ in range(12):

@@ -72,7 +72,7 @@ class CliTest(unittest.TestCase):
 
     def drop_schema(self):
         subprocess.run(["psql", "-q", "-d", self.url, "-c", f'SET client_min_messages = error; '
-                        f'DROP SCHEMA IF EXISTS "{self.schema}" CASCADE'], check=True, timeout=SECONDS_MAX,
+                        f'DROP SCHEMA IF EXISTS "{self.schema}", "{self.schema}_internal" CASCADE'], check=True, timeout=SECONDS_MAX,
                        stdout=subprocess.DEVNULL)
 
     def run_pawl(self, *args, stdin=b"", env=None, **kwargs):
@@ -130,8 +130,10 @@ class CliTest(unittest.TestCase):
         self.fail(f"{message_id} was not claimed")
 
     def sql(self, text):
-        """Runs a statement past the program, to break things on purpose. pawl.x is pawl's table x on both stores."""
-        text = re.sub(r"\bpawl\.(?=[a-z])", "pawl_" if Setup.dialect == "sqlite" else f'"{self.schema}".', text)
+        """Runs a statement past the program, to break things on purpose. pawl_internal.x is pawl's table x on both stores."""
+        inside = "pawl_" if Setup.dialect == "sqlite" else f'"{self.schema}_internal".'
+        text = re.sub(r"\bpawl_internal\.(?=[a-z])", inside, text)
+        text = re.sub(r"\bpawl\.(?=[a-z])", f'"{self.schema}".', text)
         if Setup.dialect == "sqlite":
             import sqlite3  # the PostgreSQL run does not need it
             with sqlite3.connect(self.url) as database:
@@ -139,7 +141,7 @@ class CliTest(unittest.TestCase):
             database.close()
             return rows
         done = subprocess.run(["psql", "-q", "-A", "-t", "-d", self.url, "-v", "ON_ERROR_STOP=1", "-c",
-                               f'SET search_path = "{self.schema}"; {text}'], check=True, timeout=SECONDS_MAX,
+                               f'SET search_path = "{self.schema}", "{self.schema}_internal"; {text}'], check=True, timeout=SECONDS_MAX,
                               stdout=subprocess.PIPE, text=True)
         return [tuple(line.split("|")) for line in done.stdout.splitlines()]
 

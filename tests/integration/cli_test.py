@@ -36,9 +36,11 @@ class HelpTest(CliTest):
         self.assertEqual(result.code, 0, result)
         self.assertEqual(result.out, self.run_pawl().out)
         self.assertEqual(result.out, self.run_pawl("--help").out)
-        width = max(map(len, self.commands()))
+        lines = result.out.splitlines()
+        self.assertTrue(len(lines) <= 22 and all(len(line) <= 80 for line in lines), result.out)
+        words = " ".join(lines[4:10]).split()
         for command in self.commands():
-            self.assertRegex(result.out, f"\n  {command:{width}}  \\S")
+            self.assertIn(command.split()[0], words)
 
     def commands(self):
         out = self.run_pawl("help", "markdown").out
@@ -64,8 +66,10 @@ class HelpTest(CliTest):
             result = self.run_pawl("help", group)
             self.assertEqual(result.code, 0, result)
             for command in commands:
-                self.assertEqual(f"Usage: pawl {command} " in result.out or f"Usage: pawl {command}\n" in result.out,
+                self.assertEqual(re.search(rf"^  pawl {command}(?: [A-Z\[]|$)", result.out, re.MULTILINE) is not None,
                                  command.split()[0] == group, (group, command))
+            plural = re.sub("ys$", "ies", group + "s")
+            self.assertEqual(result.out, self.run_pawl("help", plural).out.replace(plural + " VERB", group + " VERB"))
 
     def test_reference_is_made_from_the_table(self):
         document = (Setup.root / "docs" / "cli.md").read_text(encoding="utf-8")
@@ -108,9 +112,10 @@ class HelpTest(CliTest):
     def test_usage(self):
         cases = [
             (["sned"], "Did you mean pawl send?"),
-            (["xyzzy"], "pawl help lists them all"),
-            (["events"], "needs a second word: one of append, read, all, tail, snapshot. pawl help events tells more"),
-            (["dead", "lst"], "Did you mean pawl dead list?"),
+            (["xyzzy"], "pawl help lists them"),
+            (["pipelines"], "needs a second word: one of check, show. pawl help pipelines tells more"),
+            (["message", "lst"], "Did you mean pawl message list?"),
+            (["messages", "lst"], "Did you mean pawl messages list?"),
             (["help", "sned"], "Did you mean pawl send?"),
             (["send", "T", "--strem", "x"], "Did you mean --stream?"),
             (["send", "T", "--zzzzzzzzzzz"], "pawl help send"),
@@ -124,26 +129,26 @@ class HelpTest(CliTest):
             (["send", "T", "--kind", "outbux"], "not one of outbox|inbox"),
             (["send", "T", "--kind", "inbox"], "needs --consumer"),
             (["send", "T", "--consumer", "c"], "--consumer is for --kind inbox"),
-            (["send", "T", "--yes"], "does not take --yes"),
-            (["send", "T", "--lanes", "3"], "does not take --lanes"),
+            (["send", "T", "--yes"], "there is no option --yes here"),
+            (["send", "T", "--lanes", "3"], "there is no option --lanes here"),
             (["send", "T", "--payload-limit", "17MiB"], "--payload-limit"),
-            (["messages", "show", "0189"], "a whole UUID is needed"),
-            (["messages", "show"], "needs more words"),
-            (["why", "cat", "12"], "is not a kind"),
+            (["message", "show", "0189"], "not an id: a UUID, or its first 8 or more characters"),
+            (["message", "show"], "needs more words"),
+            (["why", "cat", "12"], "not one of message|dead|stream"),
             (["messages", "-o", "table", "-o", "json"], "two outputs"),
             (["messages", "-o", "xml"], "xml"),
             (["messages", "--limit", "-1"], "not a whole number"),
-            (["status", "--lease", "-5s"], "-5s"),
+            (["worker", "--lease", "-5s"], "-5s"),
             (["status", "--connect-timeout", "-1s"], "-1s"),
-            (["dead", "redrive"], "it needs ids, or a filter"),
-            (["dead", "discard", ABSENT, "--all"], "exclude each other"),
-            (["history", "archive"], "--before DURATION and --to FILE"),
-            (["history", "archive", "--before", "x", "--to", "f"], "not a duration"),
-            (["settings", "set", "max_attemps=3"], "Did you mean max_attempts?"),
-            (["settings", "set", "lane_count=3"], "fixed when the schema is made"),
-            (["settings", "set", "instance_lease=-5s"], "needs a duration"),
-            (["settings", "set", "dead_policy=explode"], "block, skip or park"),
-            (["settings", "set", "max_attempts"], "KEY=VALUE"),
+            (["message", "retry"], "it needs ids, or a filter"),
+            (["message", "delete", ABSENT, "--all"], "exclude each other"),
+            (["message", "archive"], "it needs --before TIME"),
+            (["message", "archive", "--before", "x", "--to", "f"], "not a time such as"),
+            (["setting", "set", "--max-attemps", "3"], "Did you mean --max-attempts?"),
+            (["setting", "set", "--lane-count", "3"], "there is no option --lane-count here"),
+            (["setting", "set", "--instance-lease", "-5s"], "not a duration"),
+            (["setting", "set", "--dead-policy", "explode"], "not one of block|skip|park"),
+            (["setting", "set", "max_attempts"], "one word too many"),
             (["migrate", "--lanes", "0"], "--lanes"),
         ]
         for args, fragment in cases:
@@ -248,7 +253,7 @@ class DatabaseTest(CliTest):
         self.assertEqual(result.code, 0, result)
         self.assertIn("there was no database at pawl.db: made it", result.err)
         self.assertEqual(result.json()["answer"], "applied")
-        self.assertEqual(len(self.ok("messages", env={"DATABASE_URL": None})), 1)
+        self.assertEqual(len(self.ok("message", "list", env={"DATABASE_URL": None})), 1)
 
     @sqlite_only
     def test_five_make_the_file(self):
@@ -264,7 +269,7 @@ class DatabaseTest(CliTest):
             ends = [(sender.communicate(timeout=cli_support.SECONDS_MAX), sender.returncode) for sender in senders]
             self.assertEqual([code for _, code in ends], [0] * 5, ends)
             self.assertEqual(sum(b"made it" in err for (_, err), _ in ends), 1, ends)
-            self.assertEqual(len(self.ok("messages", env={"DATABASE_URL": str(path)})), 5)
+            self.assertEqual(len(self.ok("message", "list", env={"DATABASE_URL": str(path)})), 5)
 
     @sqlite_only
     def test_an_application_adopts_pawl(self):
@@ -366,9 +371,9 @@ class DatabaseTest(CliTest):
         if columns is None:
             columns = ", ".join(row[0] for row in self.sql(
                 "SELECT column_name FROM information_schema.columns WHERE table_name = 'schema_migration' "
-                f"AND table_schema = '{self.schema}' ORDER BY ordinal_position"))
+                f"AND table_schema = '{self.schema}_internal' ORDER BY ordinal_position"))
         newer = columns.replace("version", str(version + 1), 1)
-        self.sql(f"INSERT INTO pawl.schema_migration ({columns}) SELECT {newer} FROM pawl.schema_migration WHERE version = "
+        self.sql(f"INSERT INTO pawl_internal.schema_migration ({columns}) SELECT {newer} FROM pawl_internal.schema_migration WHERE version = "
                  f"{version}")
         for args in (["status"], ["send", "T"], ["migrate"]):
             result = self.refused(EXIT_CODES["conflict"], str(version + 1), *args)
@@ -384,7 +389,7 @@ class DatabaseTest(CliTest):
         self.assertEqual(self.migrate("--lanes", "8")["applied"], 0)
         result = self.run_pawl("migrate", "--lanes", "9")
         self.assertIn(result.code, (EXIT_CODES["conflict"], EXIT_CODES["invalid"]), result)
-        lanes = self.ok("partitions", "--kind", "outbox")
+        lanes = self.ok("partition", "list", "--kind", "outbox")
         self.assertEqual([lane["partitions"] for lane in lanes], [13] * 4 + [12] * 4)
 
     def test_version(self):
@@ -404,31 +409,31 @@ class OutputTest(CliTest):
         self.migrate()
 
     def test_formats(self):
-        self.assertEqual(self.run_pawl("messages").out, "[]\n")
-        self.assertEqual(self.run_pawl("messages", "-o", "ndjson").out, "")
-        self.assertEqual(self.run_pawl("messages", "-o", "table").out, "no messages\n")
+        self.assertEqual(self.run_pawl("message", "list").out, "[]\n")
+        self.assertEqual(self.run_pawl("message", "list", "-o", "ndjson").out, "")
+        self.assertEqual(self.run_pawl("message", "list", "-o", "table").out, "no messages\n")
         self.ok("send", "order.created", '{"n": 1}', "--stream", "s1", "--count", "2")
-        self.assertEqual(len(self.run_pawl("messages", "-o", "ndjson").lines()), 2)
-        table = self.run_pawl("messages", "-o", "table").out.splitlines()
+        self.assertEqual(len(self.run_pawl("message", "list", "-o", "ndjson").lines()), 2)
+        table = self.run_pawl("message", "list", "-o", "table").out.splitlines()
         self.assertEqual(len(table), 3)
-        self.assertNotIn("there are more", self.run_pawl("messages", "-o", "table", "--limit", "2").out)
-        cut = self.run_pawl("messages", "-o", "table", "--limit", "1").out.splitlines()
-        self.assertEqual((cut[2].split(":")[0], len(cut)), ("the first 1; there are more", 3))
-        self.assertEqual(len(self.ok("messages", "--limit", "1")), 1)
+        self.assertNotIn("there are more", self.run_pawl("message", "list", "-o", "table", "--limit", "2").out)
+        cut = self.run_pawl("message", "list", "-o", "table", "--limit", "1").out.splitlines()
+        self.assertEqual((cut[2].split(":")[0], len(cut)), ("there are more", 3))
+        self.assertEqual(len(self.ok("message", "list", "--limit", "1")), 1)
         self.assertRegex(table[0], r"^ *SEQ  ID +KIND +STATE +STREAM +TYPE +ATTEMPTS  PUT")
         self.assertRegex(table[1], r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ [0-9a-z]+ ago")
-        wide = self.run_pawl("messages", "-o", "wide").out.splitlines()
+        wide = self.run_pawl("message", "list", "-o", "wide").out.splitlines()
         self.assertIn("PARTITION", wide[0])
-        row = self.ok("messages")[0]
+        row = self.ok("message", "list")[0]
         self.assertRegex(row["put_at"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
         self.assertIsInstance(row["put_ms"], int)
-        again = self.run_pawl("messages", env={"PAWL_OUTPUT": "table"}).out.splitlines()
+        again = self.run_pawl("message", "list", env={"PAWL_OUTPUT": "table"}).out.splitlines()
         self.assertEqual(again[0].split(), table[0].split())
 
     def test_tables_fit(self):
         self.ok("send", "a.type.with.a.rather.long.name", "--stream", "stream-" + "x" * 150)
         for columns in (60, 80, 100, 132, 200):
-            out = self.run_pawl("messages", "-o", "table", env={"COLUMNS": str(columns)}).out
+            out = self.run_pawl("message", "list", "-o", "table", env={"COLUMNS": str(columns)}).out
             self.assertTrue(all(len(line) <= columns for line in out.splitlines()), out)
             self.assertRegex(out, "[0-9a-f]{8}-[0-9a-f-]{27}")
 
@@ -437,8 +442,8 @@ class OutputTest(CliTest):
         instance = self.register()
         sent = self.ok("send", "T", json.dumps({"k": "\x1b]0;x\x07"}), "--header", "h=" + evil)
         self.kill_message(instance, sent["id"], evil)
-        self.assertEqual(self.ok("dead")[0]["error"], evil)
-        for args in (["dead"], ["dead", "show", sent["id"]], ["why", sent["id"]], ["dead", "groups"]):
+        self.assertEqual(self.ok("message", "list", "--state", "dead")[0]["error"], evil)
+        for args in (["message", "list", "--state", "dead"], ["message", "show", sent["id"]], ["why", sent["id"]], ["message", "failures"]):
             out = self.run_pawl(*args, "-o", "table").out
             bad = [char for char in out if (ord(char) < 32 and char != "\n") or 127 <= ord(char) < 160
                    or char == "\u202e"]
@@ -452,9 +457,9 @@ class OutputTest(CliTest):
         if not shutil.which("jq"):
             self.skipTest("jq is not installed")
         sent = self.ok("send", "T", '{"n": 7}')
-        for args in (["messages"], ["messages", "show", sent["id"]], ["why", sent["id"]], ["status"], ["partitions"],
-                     ["settings"], ["version"], ["check"], ["maintain"], ["instances"], ["dead"], ["dead", "groups"],
-                     ["history"], ["help", "exit-codes"]):
+        for args in (["messages"], ["message", "show", sent["id"]], ["why", sent["id"]], ["status"], ["partitions"],
+                     ["settings"], ["version"], ["check"], ["maintain"], ["instances"], ["message", "list", "--state", "dead"], ["message", "failures"],
+                     ["message", "list", "--state", "done"], ["help", "exit-codes"]):
             for form in ("json", "ndjson"):
                 result = self.run_pawl(*args, "-o", form)
                 self.assertEqual(result.code, 0, result)
@@ -512,13 +517,13 @@ class OutputTest(CliTest):
         instance = self.register()
         sent = self.ok("send", "T", "--stream", "s")
         self.kill_message(instance, sent["id"])
-        code, text = self.on_terminal(["dead", "discard", sent["id"]], b"n\n")
+        code, text = self.on_terminal(["message", "delete", sent["id"]], b"n\n")
         self.assertEqual(code, EXIT_CODES["conflict"], text)
-        self.assertIn("discard 1 dead letter", text)
-        self.assertEqual(len(self.ok("dead")), 1)
-        code, text = self.on_terminal(["dead", "discard", sent["id"]], b"y\n")
+        self.assertIn("delete 1 dead letter", text)
+        self.assertEqual(len(self.ok("message", "list", "--state", "dead")), 1)
+        code, text = self.on_terminal(["message", "delete", sent["id"]], b"y\n")
         self.assertEqual(code, 0, text)
-        self.assertEqual(self.ok("dead"), [])
+        self.assertEqual(self.ok("message", "list", "--state", "dead"), [])
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ class ManualPage(CliTest):
         done = shell("mandoc", "-T", "lint", "-W", "warning", str(self.dir / "pawl.1"))
         self.assertEqual((done.returncode, done.stdout), (0, ""))
         text = re.sub(".\b", "", shell("mandoc", "-T", "utf8", str(self.dir / "pawl.1")).stdout)
-        for line in ("pawl dead redrive", "--database-url", "EXIT STATUS"):
+        for line in ("pawl message retry", "--database-url", "EXIT STATUS"):
             self.assertTrue(line in text, line)
 
     def test_groff_has_nothing_to_say(self):
@@ -69,16 +69,16 @@ class Completion(CliTest):
 
     def test_bash(self):
         self.assertEqual(self.bash("sen"), ["send"])
-        self.assertEqual(self.bash("dead", "re"), ["redrive"])
-        self.assertEqual(self.bash("-o", "json", "dead", "di"), ["discard"])
-        self.assertEqual(self.bash("--output", "=", "json", "dead", "di"), ["discard"])
+        self.assertEqual(self.bash("message", "retr"), ["retry"])
+        self.assertEqual(self.bash("-o", "json", "message", "de"), ["delete"])
+        self.assertEqual(self.bash("--output", "=", "json", "message", "de"), ["delete"])
         self.assertEqual(self.bash("status", "-o", "nd"), ["ndjson"])
         self.assertEqual(self.bash("status", "--output", "=", "w"), ["wide"])
-        self.assertEqual(self.bash("messages", "list", "--ki"), ["--kind"])
+        self.assertEqual(self.bash("message", "list", "--ki"), ["--kind"])
         self.assertEqual(self.bash("send", "order.created", "--strea"), ["--stream"])
-        self.assertIn("outbox", self.bash("messages", "list", "--kind", ""))
+        self.assertIn("outbox", self.bash("message", "list", "--kind", ""))
         self.assertEqual(self.bash("help", "completion", "f"), ["fish"])
-        self.assertEqual(self.bash("help", "dead", "redr"), ["redrive"])
+        self.assertEqual(self.bash("help", "message", "retr"), ["retry"])
         self.assertEqual(self.bash("xyzzy", ""), [])
         self.assertNotIn("--stream", self.bash("version", "--"))
         self.assertIn("--database-url", self.bash("version", "--"))
@@ -99,12 +99,12 @@ class Completion(CliTest):
         text = ('fake_show() { print -rl -- "${(@P)1}"; }\n_describe() { fake_show "${@[-1]}"; }\n'
                 '_files() { print files; }\n_message() { print "$@"; }\ncompadd() { shift; print -rl -- "$@"; }\n'
                 'compdef() { :; }\n'
-                f"source {path}\nwords=(pawl dead re)\nCURRENT=3\n_pawl\n"
+                f"source {path}\nwords=(pawl message re)\nCURRENT=3\n_pawl\n"
                 "words=(pawl status -o n)\nCURRENT=4\n_pawl\nwords=(pawl send T --s)\nCURRENT=4\n_pawl\n")
         done = shell("zsh", "-f", "-c", text)
         self.assertEqual(done.returncode, 0, done.stdout)
         names = [line.split(":")[0] for line in done.stdout.splitlines()]
-        for name in ("redrive", "ndjson", "--stream", "--database-url"):
+        for name in ("retry", "ndjson", "--stream", "--database-url"):
             self.assertIn(name, names)
 
     def test_fish_completes(self):
@@ -113,9 +113,9 @@ class Completion(CliTest):
         path = self.script("fish")
         done = shell("fish", "--no-config", "--no-execute", str(path))
         self.assertEqual((done.returncode, done.stdout), (0, ""))
-        for line, wanted in (("pawl sen", "send"), ("pawl dead red", "redrive"), ("pawl -o json dead dis", "discard"),
+        for line, wanted in (("pawl sen", "send"), ("pawl message retr", "retry"), ("pawl -o json message del", "delete"),
                              ("pawl status -o nd", "ndjson"), ("pawl send T --strea", "--stream"),
-                             ("pawl help completion ba", "bash"), ("pawl help dead red", "redrive")):
+                             ("pawl help completion ba", "bash"), ("pawl help message retr", "retry")):
             with self.subTest(line=line):
                 done = shell("fish", "--no-config", "-c", f"source {path}; complete -C '{line}'")
                 self.assertEqual([row.split("\t")[0] for row in done.stdout.splitlines()], [wanted], done.stdout)

@@ -32,7 +32,7 @@ class ControlTest(_ReceptorTest):
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
     def actions(self):
-        return [(row["action"], row["actor"]) for row in self.ok("actions")]
+        return [(row["action"], row["actor"]) for row in self.ok("action", "list")]
 
 
 class CancelTest(ControlTest):
@@ -46,22 +46,22 @@ class CancelTest(ControlTest):
         self.start("--on", f"polite=exec:{polite}", "--on", f"deaf=exec:{deaf}", "--on", "*=exec:true")
         self.wait(lambda: (self.dir / "begun").exists() and (self.dir / "deaf").exists(), what="both handlers")
         for message in ids:
-            self.done("messages", "cancel", message, "--reason", "wrong")
+            self.done("message", "cancel", message, "--reason", "wrong")
         self.wait(lambda: self.counts()["dead"] == 2, what="two dead letters")
         self.ok("send", "other")
         self.wait(lambda: self.counts()["done"] == 1, what="the rest")
-        self.wait(lambda: self.ok("pauses") == [], what="the wishes to be taken back")
+        self.wait(lambda: self.ok("pause", "list") == [], what="the wishes to be taken back")
         self.assertEqual([pid for pid in alive("./deaf.sh") if pid != self.process.pid], [])
         self.stop()
         self.assertTrue((self.dir / "asked").exists())
-        for row in self.ok("dead", "list"):
+        for row in self.ok("message", "list", "--state", "dead"):
             self.assertRegex(row["error"], "^cancelled by .*: wrong$")
             self.assertEqual((row["reason"], row["attempts"]), ("cancelled", 1))
             why = self.ok("why", row["id"])["explanation"]
             self.assertIn(": wrong.", why)
             self.assertNotIn("handler", why)
-        self.assertEqual([action for action, _ in self.actions()], ["cancel", "cancel"])
-        self.assertTrue(all(row["detail"].endswith(": wrong") for row in self.ok("actions")), self.ok("actions"))
+        self.assertEqual([action for action, _ in self.actions()], ["message.cancel", "message.cancel"])
+        self.assertTrue(all(row["detail"].endswith(" reason=wrong") for row in self.ok("action", "list")), self.ok("action", "list"))
 
     def test_long_before_the_next_heartbeat(self):
         """The wish wakes the worker, busy as it is."""
@@ -73,7 +73,7 @@ class CancelTest(ControlTest):
         self.wait(lambda: (self.dir / "begun").exists(), what="the handler")
         time.sleep(1.5)  # the way of a wake-up is tested when the worker starts
         began = time.monotonic()
-        self.done("messages", "cancel", message)
+        self.done("message", "cancel", message)
         self.wait(lambda: not alive("4713"), seconds=15, what="the end of the handler")
         print(f"# the handler ended {1000 * (time.monotonic() - began):.0f} ms after the cancel began", flush=True)
         self.wait(lambda: self.counts()["dead"] == 1, what="the dead letter")
@@ -86,8 +86,8 @@ class CancelTest(ControlTest):
         self.start("--handlers", self.handlers(f"[a@order.*]\nexec = {hang}\n[b@order.*]\nexec = {self.noter('b')}\n"
                                                f"[mail.*]\nhttp = {endpoint.url}/\nallow-private = true\n"))
         self.wait(lambda: alive("4712") and endpoint.calls and "b" in self.ran(), what="both handlers")
-        self.done("messages", "cancel", first)
-        self.done("messages", "cancel", second)
+        self.done("message", "cancel", first)
+        self.done("message", "cancel", second)
         self.dead(2)
         self.wait(lambda: not alive("4712"), what="the program's end")
         self.stop()
@@ -96,23 +96,23 @@ class CancelTest(ControlTest):
     def test_waiting(self):
         message = self.ok("send", "order", "--stream", "s")["id"]
         self.ok("send", "order", "--stream", "s")
-        self.done("messages", "cancel", message)
+        self.done("message", "cancel", message)
         self.start("--on", f"*=exec:{self.noter('ran')}", "--max-attempts", "3")
         self.wait(lambda: self.counts()["dead"] == 1, what="the dead letter")
         time.sleep(0.5)
         self.stop()
         self.assertLessEqual(len(self.ran()), 1)
-        self.assertEqual(self.ok("dead", "list")[0]["id"], message)
+        self.assertEqual(self.ok("message", "list", "--state", "dead")[0]["id"], message)
 
     def test_taken_back_and_refused(self):
         message = self.ok("send", "order")["id"]
-        self.done("messages", "cancel", message)
-        self.assertEqual(self.ok("pauses")[0]["scope"], "message")
+        self.done("message", "cancel", message)
+        self.assertEqual(self.ok("pause", "list")[0]["scope"], "message")
         self.done("resume", "message", message)
         self.assertEqual(self.run_worker("--on", "*=exec:true").code, 0)
         self.assertEqual(self.counts()["done"], 1)
-        self.refused(EXIT_CODES["not found"], "there is no message", "messages", "cancel", message)
-        self.refused(EXIT_CODES["usage"], "cannot be paused", "pause", "message", message)
+        self.refused(EXIT_CODES["not found"], "there is no message", "message", "cancel", message)
+        self.refused(EXIT_CODES["usage"], "not one of topic|stream|handler", "pause", "message", message)
 
 
 class PauseTest(ControlTest):
@@ -138,8 +138,8 @@ class PauseTest(ControlTest):
         self.wait(lambda: self.ran().count("held") == 2, what="what was paused")
         self.stop()
         self.assertEqual((self.counts()["done"], self.counts()["dead"]), (3, 0))
-        self.assertEqual([row["action"] + " " + row["detail"] for row in self.ok("actions")],
-                         [f"resume {scope} {name}", f"pause {scope} {name}: repair"])
+        self.assertEqual([row["action"] + " " + row["detail"] for row in self.ok("action", "list")],
+                         [f"resume scope={scope} name={name}", f"pause scope={scope} name={name} reason=repair"])
 
     def test_topic(self):
         self.held("topic", "t1", ["--topic", "t1"], ["--topic", "t2"])
@@ -159,17 +159,17 @@ class AgainTest(ControlTest):
         out = self.ok("send", "order")["id"]
         received = self.receive()
         self.assertEqual(self.run_worker("--on", f"*=exec:{handler}", "--debug").code, 0)
-        self.done("outbox", "replay", out, "--dry-run")
+        self.done("message", "replay", "--kind", "outbox", out, "--dry-run")
         self.assertEqual(self.counts()["done"], 1)
-        self.done("outbox", "replay", out)
-        again = self.ok("inbox", "replay", received)[0]["replayed"]
+        self.done("message", "replay", "--kind", "outbox", out)
+        again = self.ok("message", "replay", "--kind", "inbox", received)[0]["replayed"]
         self.assertEqual(self.run_worker("--on", f"*=exec:{handler}", "--debug").code, 0)
         self.assertEqual(sorted(self.ran()), sorted([out, out, received, again]))
-        self.assertEqual(self.ok("inbox", "show", again)["causation_id"], received)
-        absent = self.run_pawl("outbox", "replay", cli_support.ABSENT)
+        self.assertEqual(self.ok("message", "show", again)["causation_id"], received)
+        absent = self.run_pawl("message", "replay", "--kind", "outbox", cli_support.ABSENT)
         self.assertEqual(absent.code, EXIT_CODES["not found"])
-        self.assertIn("there is no finished message", absent.err)
-        self.assertEqual([action for action, _ in self.actions()], ["inbox replay", "outbox replay"])
+        self.assertIn("there is no completed message", absent.err)
+        self.assertEqual([action for action, _ in self.actions()], ["message.replay", "message.replay"])
 
     def test_skip(self):
         """The stream that waits for a dead letter goes on without it."""
@@ -177,12 +177,12 @@ class AgainTest(ControlTest):
         ids = [self.ok("send", kind, "--stream", "s")["id"] for kind in ("bad", "good")]
         self.start("--handlers", self.handlers(f"[*]\nexec = {handler}\non-dead = block\n"))
         self.wait(lambda: self.counts()["dead"] == 1, what="the dead letter")
-        self.refused(EXIT_CODES["conflict"], "not a dead letter", "outbox", "skip", ids[1], "--yes")
-        self.done("outbox", "skip", ids[0], "--yes")
+        self.refused(EXIT_CODES["not found"], "no dead letter", "message", "skip", "--kind", "outbox", ids[1], "--yes")
+        self.done("message", "skip", "--kind", "outbox", ids[0], "--yes")
         self.wait(lambda: self.counts()["done"] == 1, what="the stream")
         self.stop()
         self.assertEqual((self.ran(), self.counts()["dead"]), (["bad", "good"], 0))
-        self.assertEqual(self.actions()[0][0], "outbox skip")
+        self.assertEqual(self.actions()[0][0], "message.skip")
 
     def test_redrive_at_a_rate(self):
         count, rate = 12, 4
@@ -190,19 +190,18 @@ class AgainTest(ControlTest):
             self.ok("send", "order", "--stream", f"s{n}")
         self.assertEqual(self.run_worker("--on", f"*=exec:{self.script('exit 65')}").code, 0)
         self.assertEqual(self.counts()["dead"], count)
-        dry = self.ok("dead", "redrive", "--type", "order", "--rate", str(rate), "--dry-run")
+        dry = self.ok("message", "retry", "--type", "order", "--rate", str(rate), "--dry-run")
         self.assertEqual((len(dry), self.counts()["dead"], self.actions()), (count, count, []))
         began = time.monotonic()
-        result = self.run_pawl("dead", "redrive", "--type", "order", "--rate", str(rate), "--yes",
+        result = self.run_pawl("message", "retry", "--type", "order", "--rate", str(rate), "--yes",
                                env={"PAWL_ACTOR": "anna"})
         self.assertEqual(result.code, 0, result)
         took = time.monotonic() - began
         self.assertGreaterEqual(took, (count - rate) / rate * 0.95)
         self.assertEqual(self.counts()["dead"], 0)
-        action = self.ok("actions")[0]
-        self.assertEqual((action["action"], action["actor"]), ("dead redrive", "anna"))
-        self.assertIn(f"{count} redriven --type order", action["detail"])
-        self.assertIn("--rate", action["detail"])
+        action = self.ok("action", "list")[0]
+        self.assertEqual((action["action"], action["actor"]), ("message.retry", "anna"))
+        self.assertEqual(action["detail"], f"type=order rate={rate}")
 
 
 class TransportTest(ControlTest):
@@ -258,7 +257,7 @@ class TransportTest(ControlTest):
         said = [line for line in self.process.stderr.read().decode().splitlines() if "event=broker_unavailable" in line]
         self.assertGreaterEqual(len(said), 2, said)  # the first failure, and the rest; not every message
         self.assertTrue(all("transport=broken" in line and "reason=" in line for line in said), said)
-        row = self.ok("outbox", "show", message)
+        row = self.ok("message", "show", message)
         self.assertEqual((row["state"] == "dead", row["attempts"] or 0), (False, 0))
 
     def test_faults_of_the_file(self):
@@ -323,7 +322,7 @@ class TransportTest(ControlTest):
         self.start("--transports", path)
         self.wait(lambda: self.counts()["done"] == count, what="all of them", seconds=60)
         # The killed ones may have done it all: this one may not listen to signals yet.
-        self.wait(lambda: self.process.pid in [row["pid"] for row in self.ok("instances")], what="the worker")
+        self.wait(lambda: self.process.pid in [row["pid"] for row in self.ok("instance", "list")], what="the worker")
         self.stop()
         ids, seen = set(), {}
         for event in self.published():
@@ -334,7 +333,7 @@ class TransportTest(ControlTest):
         for stream, numbers in seen.items():
             self.assertEqual(numbers, sorted(numbers), stream)
         self.assertEqual(self.sql("SELECT count(*) FROM pawl_intake"), [(0,)])
-        refused = self.ok("inbox", "refused")
+        refused = self.ok("message", "refused")
         self.assertEqual([row["consumer"] for row in refused], ["intake", "intake"])
 
     def test_one_way_to_a_broker(self):

@@ -146,7 +146,7 @@ class Page(unittest.TestCase):
             if not (DIALECT == "postgres" and exported.group(1) == "DATABASE_URL"):
                 self.env[exported.group(1)] = exported.group(2).strip("'\"")
             return
-        line = re.sub(r"\bID\b", self.last_id, line)
+        line = re.sub(r"\bID\b", str(self.last_id), line)
         words = re.match(r"(?:\w+=\S+ )*(?:build/)?pawl (\w+)", line)
         if "--watch" in line:
             self.endless(where, line, None)
@@ -155,7 +155,7 @@ class Page(unittest.TestCase):
         else:
             said = self.bash(where, line, self.fine | FINDINGS.get(words.group(1) if words else "", set()))
             try:
-                self.last_id = json.loads(said)["id"]
+                self.last_id = str(json.loads(said)["id"])
             except (ValueError, KeyError, TypeError):
                 pass
 

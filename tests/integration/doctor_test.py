@@ -107,15 +107,15 @@ class Everywhere(Doctor):
 
     # covers: M66 M67 B2.14
     def test_settings(self):
-        self.expect("UPDATE pawl.settings SET stale_ms = instance_lease_ms", "stale_short",
-                    "UPDATE pawl.settings SET stale_ms = instance_lease_ms * 20")
-        self.expect("UPDATE pawl.settings SET max_attempts = 1", "attempts_one", "UPDATE pawl.settings SET max_attempts = 5")
-        self.expect("UPDATE pawl.settings SET dedupe_ms = 60000", "dedupe_short",
-                    "UPDATE pawl.settings SET dedupe_ms = 604800000")
-        self.expect("UPDATE pawl.settings SET history_ms = 9000000000", "history_long",
-                    "UPDATE pawl.settings SET history_ms = 0")
-        self.expect("UPDATE pawl.settings SET test_now_ms = 1700000000000", "clock_of_tests",
-                    "UPDATE pawl.settings SET test_now_ms = 0")
+        self.expect("UPDATE pawl_internal.settings SET stale_ms = instance_lease_ms", "stale_short",
+                    "UPDATE pawl_internal.settings SET stale_ms = instance_lease_ms * 20")
+        self.expect("UPDATE pawl_internal.settings SET max_attempts = 1", "attempts_one", "UPDATE pawl_internal.settings SET max_attempts = 5")
+        self.expect("UPDATE pawl_internal.settings SET dedupe_ms = 60000", "dedupe_short",
+                    "UPDATE pawl_internal.settings SET dedupe_ms = 604800000")
+        self.expect("UPDATE pawl_internal.settings SET history_ms = 9000000000", "history_long",
+                    "UPDATE pawl_internal.settings SET history_ms = 0")
+        self.expect("UPDATE pawl_internal.settings SET test_now_ms = 1700000000000", "clock_of_tests",
+                    "UPDATE pawl_internal.settings SET test_now_ms = 0")
 
     def test_nobody_works(self):
         self.ok("send", "order.created", "{}", "--stream", "s")
@@ -126,7 +126,7 @@ class Everywhere(Doctor):
     def test_silent_worker(self):
         self.register(kinds=30)
         self.ok("send", "order.created", "{}", "--stream", "s")
-        self.sql("UPDATE pawl.instance SET lease_until_ms = 1")
+        self.sql("UPDATE pawl_internal.instance SET lease_until_ms = 1")
         self.finds("instances_silent", "lanes_silent", "workers_missing")
 
     def test_claims_overdue_and_dead_letters(self):
@@ -136,35 +136,35 @@ class Everywhere(Doctor):
         self.finds("dead_letters")
         self.ok("send", "order.created", "{}", "--stream", "t")
         self.worker("claim", worker, 1, 10, 1000)
-        self.sql("UPDATE pawl.claim SET lease_until_ms = 1")
+        self.sql("UPDATE pawl_internal.claim SET lease_until_ms = 1")
         self.finds("claims_overdue", "dead_letters")
 
     def test_lanes_without_owner(self):
         self.register(kinds=30)
         self.ok("send", "order.created", "{}", "--stream", "s")
-        self.sql("UPDATE pawl.lane SET owner = NULL")
+        self.sql("UPDATE pawl_internal.lane SET owner = NULL")
         self.finds("lanes_unowned")
 
     def test_old_work(self):
         self.register(kinds=30)
         self.ok("send", "order.created", "{}", "--stream", "s")
         self.ok("job", "enqueue", "mail")
-        self.sql("UPDATE pawl.message SET put_ms = 1000")
+        self.sql("UPDATE pawl_internal.message SET put_ms = 1000")
         self.finds("backlog_old")
-        self.sql("UPDATE pawl.job SET due_ms = 1000")
+        self.sql("UPDATE pawl_internal.job SET due_ms = 1000")
         self.finds("jobs_old")
 
     # covers: M65
     def test_lease_against_measured_time(self):
         hash_text = "x'00'" if Setup.dialect == "sqlite" else "'x'::bytea"
-        self.sql("INSERT INTO pawl.task_run (id, job, attempt, outcome, token, started_ms, finished_ms, expires_ms, block, place, "
+        self.sql("INSERT INTO pawl_internal.task_run (id, job, attempt, outcome, token, started_ms, finished_ms, expires_ms, block, place, "
                  f"queue, type, hash) VALUES (1, 1, 1, 1, 1, 1000, 41000, 9000000000000, 0, 0, 'default', 't', {hash_text})")
         self.assertIn("give it 5 minutes", self.finds("lease_short")["lease_short"]["found"])
         self.assertEqual(self.doctor("--job-lease", "5m"), {})
 
     def test_dead_jobs(self):
         self.ok("job", "enqueue", "mail")
-        self.sql("UPDATE pawl.job_tally SET dead = dead + 1")
+        self.sql("UPDATE pawl_internal.job_tally SET dead = dead + 1")
         self.finds("jobs_dead")
 
     def test_paused(self):
@@ -174,28 +174,28 @@ class Everywhere(Doctor):
         self.assertEqual(self.doctor(), {})
 
     def test_refused(self):
-        self.sql("INSERT INTO pawl.refused (reason, consumer, message_id, payload, payload_hash, received_ms) "
+        self.sql("INSERT INTO pawl_internal.refused (reason, consumer, message_id, payload, payload_hash, received_ms) "
                  "VALUES (2, 'c', 'm', '{}', 1, 1)")
         self.finds("refused")
 
     def test_schedules(self):
         (self.dir / "p.json").write_text('{"steps": [{"id": "a", "uses": "pawl.send", "with": {"type": "t", "payload": {}}}]}')
         self.ok("task", "create", "mail", "--pipeline", str(self.dir / "p.json"), "--every", "1h")
-        self.sql("UPDATE pawl.schedule SET next_ms = 1000")
+        self.sql("UPDATE pawl_internal.schedule SET next_ms = 1000")
         self.assertEqual(list(self.finds("schedules_late")), ["schedules_late"])
         self.quiet("task", "pause", "mail")
         self.finds("schedules_paused")
 
     def test_perspectives(self):
         (self.dir / "orders.yaml").write_text("name: orders\nversion: 1\non: [order.created]\nexec: /bin/true\n")
-        self.ok("perspectives", "register", str(self.dir / "orders.yaml"))
-        self.quiet("perspectives", "pause", "orders@1")
+        self.ok("perspective", "set", str(self.dir / "orders.yaml"))
+        self.quiet("perspective", "pause", "orders@1")
         self.assertEqual(list(self.finds("perspectives_paused")), ["perspectives_paused"])
-        self.quiet("perspectives", "resume", "orders@1")
-        self.ok("events", "append", "s", "order.created", "{}")
-        self.sql("UPDATE pawl.checkpoint SET status = 3")
+        self.quiet("perspective", "resume", "orders@1")
+        self.ok("event", "append", "s", "order.created", "{}")
+        self.sql("UPDATE pawl_internal.checkpoint SET status = 3")
         if Setup.dialect == "sqlite":  # there the store counts by itself
-            self.sql("UPDATE pawl.perspective_tally SET failed = checkpoints, pending = 0, processing = 0, completed = 0")
+            self.sql("UPDATE pawl_internal.perspective_tally SET failed = checkpoints, pending = 0, processing = 0, completed = 0")
         self.finds("perspectives_failed")
 
     def test_wrong_words(self):
@@ -205,7 +205,7 @@ class Everywhere(Doctor):
 class Sqlite(Doctor):
     @only("sqlite")
     def test_clock(self):
-        self.expect("UPDATE pawl.settings SET clock_base_ms = clock_base_ms + 60000", "clock_skew")
+        self.expect("UPDATE pawl_internal.settings SET clock_base_ms = clock_base_ms + 60000", "clock_skew")
 
     @only("sqlite")
     def test_durability(self):
@@ -213,7 +213,7 @@ class Sqlite(Doctor):
 
     @only("sqlite")
     def test_trigger(self):
-        self.expect("CREATE TRIGGER spy AFTER INSERT ON pawl.message BEGIN SELECT 1; END", "trigger_foreign",
+        self.expect("CREATE TRIGGER spy AFTER INSERT ON pawl_internal.message BEGIN SELECT 1; END", "trigger_foreign",
                     "DROP TRIGGER spy")
 
     @only("sqlite")
@@ -296,22 +296,22 @@ class Postgres(Doctor):
 
     @only("postgres")
     def test_schema(self):
-        self.expect("ALTER TABLE pawl.lane SET (autovacuum_enabled = false)", "table_autovacuum_off",
-                    "ALTER TABLE pawl.lane RESET (autovacuum_enabled)")
-        self.expect("ALTER TABLE pawl.refused SET UNLOGGED", "table_unlogged", "ALTER TABLE pawl.refused SET LOGGED")
+        self.expect("ALTER TABLE pawl_internal.lane SET (autovacuum_enabled = false)", "table_autovacuum_off",
+                    "ALTER TABLE pawl_internal.lane RESET (autovacuum_enabled)")
+        self.expect("ALTER TABLE pawl_internal.refused SET UNLOGGED", "table_unlogged", "ALTER TABLE pawl_internal.refused SET LOGGED")
         self.expect("GRANT EXECUTE ON FUNCTION now_ms() TO PUBLIC", "grants_public",
                     "REVOKE EXECUTE ON FUNCTION now_ms() FROM PUBLIC")
-        self.expect(f"GRANT UPDATE ON pawl.lane TO {self.schema}_worker", "grants_write",
-                    f"REVOKE UPDATE ON pawl.lane FROM {self.schema}_worker")
+        self.expect(f"GRANT UPDATE ON pawl_internal.lane TO {self.schema}_worker", "grants_write",
+                    f"REVOKE UPDATE ON pawl_internal.lane FROM {self.schema}_worker")
         revoke = (f"SELECT 'REVOKE EXECUTE ON FUNCTION ' || p.oid::regprocedure || ' FROM {self.schema}_worker' FROM pg_proc p "
-                  "WHERE p.proname = 'heartbeat' AND p.pronamespace = current_schema()::regnamespace")
+                  "WHERE p.proname = 'heartbeat' AND p.pronamespace = '" + self.schema + "_internal'::regnamespace")
         self.expect(f"DO $$ BEGIN EXECUTE ({revoke}); END $$", "grants_missing")
         self.migrate()
         self.sql("UPDATE pg_index SET indisvalid = false WHERE indexrelid = (SELECT indexrelid FROM pg_index "
                  "WHERE indrelid = 'refused'::regclass LIMIT 1)")
         self.finds("index_invalid")
         self.expect("CREATE FUNCTION public.spy() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'; "
-                    "CREATE TRIGGER spy AFTER INSERT ON pawl.dedupe FOR EACH ROW EXECUTE FUNCTION public.spy()",
+                    "CREATE TRIGGER spy AFTER INSERT ON pawl_internal.dedupe FOR EACH ROW EXECUTE FUNCTION public.spy()",
                     "trigger_foreign", alone=False)
         self.sql("DROP FUNCTION public.spy() CASCADE")
 
@@ -324,7 +324,7 @@ class Postgres(Doctor):
         self.assertEqual(self.doctor(), {})
         holder = subprocess.Popen(["psql", "-q", "-d", self.url], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
         waiter = subprocess.Popen(["psql", "-q", "-d", self.url], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
-        lock = f'BEGIN; LOCK TABLE "{self.schema}".spine;\n'.encode()
+        lock = f'BEGIN; LOCK TABLE "{self.schema}_internal".spine;\n'.encode()
         try:
             holder.stdin.write(lock)
             holder.stdin.flush()
@@ -346,7 +346,7 @@ class Postgres(Doctor):
         message = self.run_pawl("send", "t", "-o", "json").json()["id"]
         holder = subprocess.Popen(["psql", "-q", "-d", self.url], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
         try:
-            holder.stdin.write(f'BEGIN; SELECT 1 FROM "{self.schema}".lane FOR UPDATE;\n'.encode())
+            holder.stdin.write(f'BEGIN; SELECT 1 FROM "{self.schema}_internal".lane FOR UPDATE;\n'.encode())
             holder.stdin.flush()
             self.until(lambda: self.run_pawl("why", message, "-o", "json").json()["locked"] == "lane")
             why = self.run_pawl("why", message, "-o", "json").json()
@@ -377,7 +377,7 @@ class Postgres(Doctor):
             self.sql_plain(f"ALTER DATABASE postgres SET pawl_doctor.{name} = 0")
             if name in ("dedupe_rows", "history_rows"):
                 table = name.split("_", 1)[0]
-                self.sql_plain(f"UPDATE pg_class SET reltuples = 10 WHERE oid = '\"{self.schema}\".{table}'::regclass")
+                self.sql_plain(f"UPDATE pg_class SET reltuples = 10 WHERE oid = '\"{self.schema}_internal\".{table}'::regclass")
             if name == "dead_rows":
                 self.quiet("pause", "stream", "s")
                 self.quiet("resume", "stream", "s")

@@ -24,13 +24,13 @@ class EventReceptorTest(ReceptorTest):
     """What the tests below share."""
 
     def append(self, stream="order-1", type_="OrderPaid", payload='{"n": 1}', *args):
-        return self.ok("events", "append", stream, type_, payload, *args)
+        return self.ok("event", "append", stream, type_, payload, *args)
 
     def last_event(self, stream):
-        return self.ok("events", "read", stream, "--backward", "--limit", "1")[0]["id"]
+        return self.ok("event", "list", "--stream", stream, "--backward", "--limit", "1")[0]["id"]
 
     def receptor(self, name):
-        return self.ok("receptors", "status", name)[0]
+        return self.ok("receptor", "show", name)
 
     def effects(self):
         """(receptor, stream, version): how often."""
@@ -48,7 +48,7 @@ class EventReceptorTest(ReceptorTest):
             finally:
                 connection.close()
         done = subprocess.run(["psql", "-qAtX", "-F", "|", "-d", self.url, "-c", query], check=True, timeout=SECONDS_MAX,
-                              env=dict(self.env, PGOPTIONS=f"-c search_path={self.schema}"), stdout=subprocess.PIPE)
+                              env=dict(self.env, PGOPTIONS=f"-c search_path={self.schema},{self.schema}_internal"), stdout=subprocess.PIPE)
         return [tuple(line.split("|")) for line in done.stdout.decode().splitlines()]
 
 
@@ -59,7 +59,7 @@ class FeedTest(EventReceptorTest):
         """covers: W27"""
         handler = self.script("env > environment; cat > message.json")
         self.append("order-1", "Created")
-        self.assertEqual(self.ok("receptors", "register", "mail", "suffix:Paid", "exact:Closed")["answer"], "applied")
+        self.assertEqual(self.ok("receptor", "set", "mail", "suffix:Paid", "exact:Closed")["answer"], "applied")
         self.append("order-1", "Shop.OrderPaid")
         self.append("order-1", "Shop.Paid", '{"total": 12}', "--traceparent", "00-1-2-03")
         event = self.last_event("order-1")
@@ -84,7 +84,7 @@ class FeedTest(EventReceptorTest):
         bad = self.writer("bad.sh", "[ -e fixed ] || { echo 'no such customer' >&2; exit 65; }")
         weak = self.writer("weak.sh", "[ $PAWL_ATTEMPT -lt 3 ] && exit 75; exit 0")
         self.start("--on", f"good@event:*=exec:{good}", "--on", f"bad@event:*=exec:{bad}", "--on", f"weak@event:*=exec:{weak}")
-        self.wait(lambda: len(self.ok("receptors", "status")) == 3, what="the receptors")
+        self.wait(lambda: len(self.ok("receptor", "list")) == 3, what="the receptors")
         for n in range(4):
             self.append(f"order-{n}")
         event = self.last_event("order-2")
@@ -95,7 +95,7 @@ class FeedTest(EventReceptorTest):
                          {"event:good": ("done", 1), "event:bad": ("failed for good", 1), "event:weak": ("done", 3)})
         self.assertIn("no such customer", self.notes(event)["event:bad"]["error"])
         (self.dir / "fixed").touch()
-        self.ok("dead", "redrive", "--topic", "event:bad", "--all", "--yes")
+        self.ok("message", "retry", "--topic", "event:bad", "--all", "--yes")
         self.wait(lambda: self.inbox()["done"] == 12, what="the redriven")
         self.stop()
         self.assertEqual({r for r, _, _ in self.effects()}, {"good", "bad", "weak"})
@@ -117,7 +117,7 @@ class FeedTest(EventReceptorTest):
         handler = self.writer()
         message = self.receive("OrderPaid")
         self.start("--on", f"mail@event:*=exec:{handler}", "--on", f"ledger@*=exec:{handler}")
-        self.wait(lambda: self.ok("receptors", "status"), what="the receptor")
+        self.wait(lambda: self.ok("receptor", "list"), what="the receptor")
         self.append("s", "OrderPaid")
         self.wait(lambda: self.inbox()["done"] == 2, what="both messages")
         self.stop()
@@ -129,7 +129,7 @@ class FeedTest(EventReceptorTest):
         handler = self.writer()
         self.process = subprocess.Popen([Setup.pawl, "worker", "--on", f"mail@event:*=exec:{handler}", "--poll", "60s"],
                                         env=self.env, cwd=self.dir, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
-        self.wait(lambda: self.ok("receptors", "status"), what="the receptor")
+        self.wait(lambda: self.ok("receptor", "list"), what="the receptor")
         time.sleep(2)
         began = time.monotonic()
         self.append("s")
@@ -139,7 +139,7 @@ class FeedTest(EventReceptorTest):
 
     def test_endpoint(self):
         endpoint = self.endpoint(lambda n, call: (200, {}))
-        self.ok("receptors", "register", "hook", "*")
+        self.ok("receptor", "set", "hook", "*")
         self.append("order-1", "Paid", '{"n": 2}')
         event = self.last_event("order-1")
         self.start("--handlers", self.handlers(f"[hook@event:*]\nhttp = {endpoint.url}/in\nallow-private = true\n"))
@@ -152,8 +152,8 @@ class FeedTest(EventReceptorTest):
     def test_removed_while_its_worker_runs(self):
         handler = self.writer()
         self.start("--on", f"mail@event:*=exec:{handler}")
-        self.wait(lambda: self.ok("receptors", "status"), what="the receptor")
-        self.assertEqual(self.ok("receptors", "remove", "mail", "--yes")["answer"], "applied")
+        self.wait(lambda: self.ok("receptor", "list"), what="the receptor")
+        self.assertEqual(self.ok("receptor", "delete", "mail", "--yes")["answer"], "applied")
         self.append("s")
         time.sleep(0.5)
         self.process.send_signal(signal.SIGTERM)
@@ -185,13 +185,13 @@ class KillTest(EventReceptorTest):
 
         self.addCleanup(end)
         begin()
-        self.wait(lambda: len(self.ok("receptors", "status")) == 2, what="the receptors")
+        self.wait(lambda: len(self.ok("receptor", "list")) == 2, what="the receptors")
         begin()
         chosen, killed = random.Random(7), 0
         for n in range(0, EVENTS, 5):
             lines = "".join(json.dumps({"type": "OrderPaid" if (n + i) % 2 == 0 else "Moved", "payload": {"n": n + i}}) + "\n"
                             for i in range(5))
-            done = self.run_pawl("events", "append", f"s{n % 7}", "--ndjson", "-", stdin=lines.encode())
+            done = self.run_pawl("event", "append", f"s{n % 7}", "--ndjson", "-", stdin=lines.encode())
             self.assertEqual(done.code, 0, done)
             if killed < KILLS and n >= (killed + 1) * EVENTS // (KILLS + 1):
                 worker = chosen.choice([w for w in workers if w.poll() is None])
@@ -208,14 +208,14 @@ class KillTest(EventReceptorTest):
             worker.wait(30)
         effects, wanted = self.effects(), set()
         for stream in range(7):
-            for event in self.ok("events", "read", f"s{stream}", "--limit", "5000"):
+            for event in self.ok("event", "list", "--stream", f"s{stream}", "--limit", "5000"):
                 wanted.add(("a", f"s{stream}", str(event["version"])))
                 if event["type"] == "OrderPaid":
                     wanted.add(("b", f"s{stream}", str(event["version"])))
         self.assertEqual(len(wanted), total)
         self.assertEqual(set(effects), wanted)
         self.assertEqual(self.inbox()["dead"], 0)
-        prefix = "pawl_" if Setup.dialect == "sqlite" else f"{self.schema}."
+        prefix = "pawl_" if Setup.dialect == "sqlite" else f"{self.schema}_internal."
         records = self.rows(f"SELECT receptor, count(*), count(DISTINCT event_id) FROM {prefix}receptor "
                             f"WHERE status & {COMPLETED} <> 0 GROUP BY receptor ORDER BY receptor")
         self.assertEqual(records, [("event:a", str(EVENTS), str(EVENTS)), ("event:b", str(EVENTS // 2), str(EVENTS // 2))])
@@ -236,7 +236,7 @@ class InputTest(EventReceptorTest):
         self.refused(invalid, "receptors on events need the kind inbox", "worker", "--kinds", "outbox", "--on",
                      f"a@event:*=exec:{a}")
         self.refused(EXIT_CODES["not found"], "receptor a is not registered", "worker", "--on", f"a@event:=exec:{a}")
-        self.ok("receptors", "register", "a", "Order*")
+        self.ok("receptor", "set", "a", "Order*")
         self.refused(EXIT_CODES["conflict"], "receptor a is registered with other patterns", "worker", "--on",
                      f"a@event:Stock*=exec:{a}")
         for text, fragment in ((f"[a@event:*]\nexec = {a}\nfrom = yesterday\n", ":3: from needs now or start"),
@@ -247,15 +247,15 @@ class InputTest(EventReceptorTest):
 
     def test_commands(self):
         invalid = EXIT_CODES["invalid"]
-        self.refused(invalid, "the name of a receptor has 1 to 100", "receptors", "register", "a b", "*")
-        self.refused(invalid, "must not be repeated", "receptors", "register", "a", "regex:(a+)+")
-        self.assertEqual(self.ok("receptors", "register", "a", "x")["answer"], "applied")
-        self.assertEqual(self.ok("receptors", "register", "a", "x")["answer"], "duplicate")
-        self.refused(EXIT_CODES["conflict"], "--replace", "receptors", "register", "a", "y")
-        self.assertEqual(self.ok("receptors", "register", "a", "y", "--replace")["answer"], "applied")
+        self.refused(invalid, "the name of a receptor has 1 to 100", "receptor", "set", "a b", "*")
+        self.refused(invalid, "must not be repeated", "receptor", "set", "a", "regex:(a+)+")
+        self.assertEqual(self.ok("receptor", "set", "a", "x")["answer"], "applied")
+        self.assertEqual(self.ok("receptor", "set", "a", "x")["answer"], "duplicate")
+        self.refused(EXIT_CODES["conflict"], "--replace", "receptor", "set", "a", "y")
+        self.assertEqual(self.ok("receptor", "set", "a", "y", "--replace")["answer"], "applied")
         self.assertEqual(self.receptor("a")["on"], "y")
-        self.refused(EXIT_CODES["not found"], "there is no receptor on events named b", "receptors", "remove", "b", "--yes")
-        self.refused(EXIT_CODES["not found"], "there is no receptor on events named b", "receptors", "status", "b")
+        self.refused(EXIT_CODES["not found"], "there is no receptor on events named b", "receptor", "delete", "b", "--yes")
+        self.refused(EXIT_CODES["not found"], "there is no receptor on events named b", "receptor", "show", "b")
 
 
 if __name__ == "__main__":

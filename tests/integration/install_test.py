@@ -68,7 +68,7 @@ class Install(unittest.TestCase):
         program = self.compile(PROGRAM, "pawl", top / libdir / "pkgconfig", self.dir / "root")
         said = self.run_all(program, self.dir / "work.db", LD_LIBRARY_PATH=top / libdir)
         self.assertEqual(said, "ok\n")
-        listed = self.run_all(top / "bin" / "pawl", "messages", "list", "-o", "json", "--database-url", self.dir / "work.db")
+        listed = self.run_all(top / "bin" / "pawl", "message", "list", "-o", "json", "--database-url", self.dir / "work.db")
         self.assertEqual(listed.strip(), "[]")
 
     def test_another_prefix_than_that_of_the_build(self):

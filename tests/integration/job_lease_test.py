@@ -105,7 +105,7 @@ class JobLeaseTest(CliTest):
         handler = self.handler(f'while [ "$(wc -l < {self.marks})" -lt 3 ]; do sleep 0.05; done')
         for _ in range(3):
             self.worker("--concurrency", "1", *handler, lease="10s")
-        self.until(lambda: len(self.ok("instances")) == 3)
+        self.until(lambda: len(self.ok("instance", "list")) == 3)
         self.ok("job", "enqueue", "work", "--count", "3")
         self.until(self.gone)
         self.assertEqual(len(self.counts()), 3)
@@ -165,9 +165,9 @@ class JobLeaseTest(CliTest):
         self.ok("job", "enqueue", "work")
         self.until(self.counts)
         self.patient_worker("--concurrency", "1", *handler)
-        self.until(lambda: len(self.ok("instances")) == 2)
-        joined = max(row["started_ms"] for row in self.ok("instances"))
-        self.until(lambda: all(row["beat_ms"] > joined for row in self.ok("instances")))  # they know of each other
+        self.until(lambda: len(self.ok("instance", "list")) == 2)
+        joined = max(row["started_ms"] for row in self.ok("instance", "list"))
+        self.until(lambda: all(row["beat_ms"] > joined for row in self.ok("instance", "list")))  # they know of each other
         (self.dir / "go").touch()
         first.kill()
         first.wait()

@@ -3,33 +3,24 @@
 
 Usage: jobs_test.py PAWL EFFECT_WORKER SOURCE_ROOT sqlite|postgres [--kills N] [--jobs N --workers N --job-kills N]
 """
-import argparse
 import contextlib
 import json
 import os
-import pathlib
 import random
 import re
 import signal
 import sqlite3
 import subprocess
-import sys
-import tempfile
 import time
-import unittest
 
-parser = argparse.ArgumentParser()
-parser.add_argument("pawl")
-parser.add_argument("effect_worker")
-parser.add_argument("root")
-parser.add_argument("dialect")
-parser.add_argument("--only", default="", help="tests whose name contains this")
-parser.add_argument("--kills", type=int, default=5)
-parser.add_argument("--jobs", type=int, default=600)
-parser.add_argument("--workers", type=int, default=3)
-parser.add_argument("--job-kills", type=int, default=4)
-ARGS = parser.parse_args()
-FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="pawl-jobs-"))
+import work_support
+
+PARSER = work_support.arguments("effect_worker")
+PARSER.add_argument("--kills", type=int, default=5)
+PARSER.add_argument("--jobs", type=int, default=600)
+PARSER.add_argument("--workers", type=int, default=3)
+PARSER.add_argument("--job-kills", type=int, default=4)
+ARGS = PARSER.parse_args()
 
 # Writes a line before it answers: the effect of a step, and when it began.
 MARK = """#!/usr/bin/env python3
@@ -42,10 +33,9 @@ print(json.dumps({"step": arguments["step"]}))
 """
 
 
-class Jobs(unittest.TestCase):
+class Jobs(work_support.WorkTest):
     def setUp(self):
-        self.folder = FOLDER / self.id().split(".")[-1]
-        self.folder.mkdir()
+        super().setUp()
         self.marks = self.folder / "marks"
         self.marks.touch()
         mark = self.folder / "mark.py"
@@ -59,47 +49,15 @@ class Jobs(unittest.TestCase):
             "broken": {"exec": "sh -c 'echo no >&2; exit 65'"},
             "typed": {"exec": "/bin/cat", "input": {"type": "object", "properties": {"n": {"type": "integer"}}}},
             "secret": {"exec": "/bin/cat", "scopes": ["vault"]}}}))
-        self.environment = dict(os.environ, PAWL_TOOLS=str(self.tools), PAWL_OUTPUT="json")
-        if ARGS.dialect == "sqlite":
-            self.environment["DATABASE_URL"] = str(self.folder / "pawl.db")
-        else:
-            self.environment["DATABASE_URL"] = os.environ["PAWL_TEST_PG_URL"]
-            self.environment["PAWL_SCHEMA"] = "j_" + self.folder.name[5:32]
-        self.workers = []
-        self.pawl("migrate")
-
-    def tearDown(self):
-        for worker in self.workers:
-            if worker.poll() is None:
-                worker.kill()
-                worker.wait()
-
-    def pawl(self, *words, code=0):
-        done = subprocess.run([ARGS.pawl, *words], env=self.environment, capture_output=True, text=True, timeout=60, check=False)
-        self.assertEqual(done.returncode, code, f"{words}: {done.stdout}{done.stderr}")
-        return json.loads(done.stdout) if done.stdout.strip() else done.stderr
+        self.environment["PAWL_TOOLS"] = str(self.tools)
 
     def worker(self, *more, lease="2s"):
-        log = open(self.folder / "worker.log", "a", encoding="utf-8")
-        process = subprocess.Popen([ARGS.pawl, "worker", "--kinds", "jobs", "--poll", "100ms", "--job-lease", lease,
-                                    "--instance-lease", lease, "--heartbeat", "250ms", *more],
-                                   env=self.environment, stderr=log)
-        log.close()
-        self.workers.append(process)
-        return process
+        return self.start_worker(ARGS.pawl, "worker", "--kinds", "jobs", "--poll", "100ms", "--job-lease", lease,
+                                 "--instance-lease", lease, "--heartbeat", "250ms", *more)
 
     def stop(self, process):
         process.terminate()
         self.assertIn(process.wait(timeout=30), (0, 75))
-
-    def until(self, what, seconds=30):
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            found = what()
-            if found:
-                return found
-            time.sleep(0.05)
-        self.fail(f"it did not happen within {seconds} s; jobs: {self.pawl('job', 'list')}")
 
     def write(self, document, name="pipeline.json"):
         path = self.folder / name
@@ -111,9 +69,6 @@ class Jobs(unittest.TestCase):
         for line in self.marks.read_text().split():
             seen[line] = seen.get(line, 0) + 1
         return seen
-
-    def gone(self):
-        return not self.pawl("job", "list")
 
     # covers: J06 J41 J42 J46 J49
     def test_a_pipeline_runs_and_is_recorded(self):
@@ -130,11 +85,11 @@ class Jobs(unittest.TestCase):
         self.assertEqual(len(run["steps"]), 5)
         found = self.pawl("audit", "verify")
         self.assertEqual((found["sound"], found["anchors"], found["note"]), (True, 1, None))  # who stops has anchored what it did
-        head = self.pawl("audit", "head")["hash"]
-        self.assertIn(head, (self.folder / "worker.log").read_text())
+        head = self.pawl("audit", "anchor")["hash"]
+        self.assertIn(head, self.log())
         self.assertTrue(self.pawl("audit", "verify", "--head", head)["sound"])
         self.sql("DELETE FROM pawl_task_run" if ARGS.dialect == "sqlite" else
-                 f"DELETE FROM {self.environment['PAWL_SCHEMA']}.task_run")
+                 f"DELETE FROM {self.environment['PAWL_SCHEMA']}_internal.task_run")
         self.assertIn("removed before its time", self.pawl("audit", "verify", "--head", head, code=73)["fault"])
 
     def stop_when_idle(self, *more):
@@ -146,7 +101,7 @@ class Jobs(unittest.TestCase):
         step_ms = 40 if ARGS.kills <= 10 else 200
         steps = [{"id": f"s{i}", "uses": "mark", "with": {"step": f"s{i}", "ms": step_ms}, "needs": [f"s{i - 1}"] if i else []}
                  for i in range(20)]
-        job = self.pawl("job", "enqueue", "--pipeline", self.write({"steps": steps}), "--max-attempts", "200")[0]["id"]
+        job = self.pawl("job", "enqueue", "--pipeline", self.write({"steps": steps}), "--max-attempts", "200")["id"]
         kills, known = 0, {}
         random.seed(7)
         while kills < ARGS.kills and not self.gone():
@@ -186,7 +141,7 @@ class Jobs(unittest.TestCase):
         group = [self.worker("--on", handler, "--concurrency", "2") for _ in range(ARGS.workers)]
         random.seed(3)
         kills = 0
-        while not self.gone_fast():
+        while not self.gone():
             time.sleep(0.3)
             if kills < ARGS.job_kills:
                 at = random.randrange(len(group))
@@ -222,15 +177,12 @@ class Jobs(unittest.TestCase):
             self.pawl("job", "enqueue", "note", "{}", "--count", str(min(5000, ARGS.jobs - first)), "--max-attempts", "100")
 
         def start():
-            with open(self.folder / "worker.log", "a", encoding="utf-8") as log:
-                process = subprocess.Popen([ARGS.effect_worker, self.environment["DATABASE_URL"]], env=self.environment, stderr=log)
-            self.workers.append(process)
-            return process
+            return self.start_worker(ARGS.effect_worker, self.environment["DATABASE_URL"])
 
         group = [start() for _ in range(ARGS.workers)]
         random.seed(11)
         begin, kills, half = time.monotonic(), 0, None
-        while not self.gone_fast():
+        while not self.gone():
             time.sleep(random.uniform(0.05, 0.4))
             if kills < ARGS.job_kills:
                 at = random.randrange(len(group))
@@ -253,9 +205,6 @@ class Jobs(unittest.TestCase):
         if ARGS.job_kills > 10:
             self.assertEqual(kills, ARGS.job_kills, "everything was done before so many were killed")
 
-    def gone_fast(self):
-        return not self.pawl("job", "list", "--limit", "1")
-
     # covers: J08 B4.6 B4.17
     def test_what_can_never_run_is_a_dead_letter(self):
         path = self.write({"steps": [{"id": "a", "uses": "broken"}]})
@@ -264,11 +213,11 @@ class Jobs(unittest.TestCase):
         job, = self.pawl("job", "list")
         self.assertEqual((job["state"], job["attempts"]), ("dead", 1))
         self.assertIn("no", job["error"])
-        log = (self.folder / "worker.log").read_text(encoding="utf-8")
+        log = self.log()
         self.assertRegex(log, rf"event=attempt_failed .*id={job['id']} .*type=pawl.pipeline .*result=permanent .*error=.*no")
         self.pawl("job", "retry", str(job["id"]))
         self.stop_when_idle()
-        self.pawl("job", "discard", str(job["id"]))
+        self.pawl("job", "delete", str(job["id"]))
         self.assertTrue(self.gone())
 
     # covers: J43 J50 B4.17
@@ -291,8 +240,8 @@ class Jobs(unittest.TestCase):
         for arguments in ({"evnt": "x"}, {"event": "x", "timout": "1s"}, {"for": "3 min"}, {"event": "x", "for": "1s"}, {}):
             self.assertIn("wait", str(refused({"steps": [{"uses": "pawl.wait", "with": arguments}]})))
         refused({"steps": [{"uses": "pawl.wait", "foreach": [1], "with": {"for": "1s"}}]})
-        self.pawl("job", "enqueue", "x", "--params", "{}", code=65)
-        self.pawl("job", "enqueue", "x", "--pipeline", fine, code=65)
+        self.pawl("job", "enqueue", "x", "--params", "{}", code=64)
+        self.pawl("job", "enqueue", "x", "--pipeline", fine, code=64)
         self.pawl("agent", "disable", "nobody", code=66)
         self.assertEqual((self.pawl("task", "list"), self.pawl("agent", "list")), ([], []))
         self.assertTrue(self.gone())
@@ -379,7 +328,7 @@ class Jobs(unittest.TestCase):
             again, = self.pawl("job", "list")
             self.assertIn(missing, again["error"], name)
             self.assertEqual((self.counts(), (self.folder / "charged").exists()), ({}, False), name)
-            self.pawl("job", "discard", str(dead["id"]))
+            self.pawl("job", "delete", str(dead["id"]))
             self.pawl("task", "delete", "t")
 
     # covers: J48
@@ -431,7 +380,7 @@ class Jobs(unittest.TestCase):
             dead, = self.pawl("job", "list")
             self.assertEqual((dead["state"], self.counts()), ("dead", {}))
             self.assertEqual(self.pawl("agent", "refusals")[0]["job"], dead["id"])
-            self.pawl("job", "discard", str(dead["id"]))
+            self.pawl("job", "delete", str(dead["id"]))
 
     # covers: J48
     def test_the_schedule_of_an_agents_task_is_the_agents(self):
@@ -474,15 +423,15 @@ class Jobs(unittest.TestCase):
         self.assertIn("has passed", self.pawl("task", "create", "t", "--pipeline", fine, "--at", "2020-01-01T00:00:00Z", code=65))
         self.assertIn("never fire", self.pawl("task", "create", "t", "--pipeline", fine, "--every", "1h", "--end",
                                               "2020-01-01T00:00:00Z", code=65))
-        self.assertIn("never start", self.pawl("job", "enqueue", "x", "--end", "2020-01-01T00:00:00Z", code=65))
-        self.assertIn("never start", self.pawl("job", "enqueue", "x", "--at", "2090-01-02T00:00:00Z", "--end",
+        self.assertIn("never start", self.pawl("job", "enqueue", "x", "--deadline", "2020-01-01T00:00:00Z", code=65))
+        self.assertIn("never start", self.pawl("job", "enqueue", "x", "--due", "2090-01-02T00:00:00Z", "--deadline",
                                                "2090-01-01T00:00:00Z", code=65))
         self.assertEqual((self.pawl("task", "list"), self.pawl("schedule", "list"), self.gone()), ([], [], True))
 
     def test_limits_of_a_key(self):
         limits = lambda: {row["key"]: row for row in self.pawl("limit", "list")}
-        self.pawl("limit", "set", "tenant:*", "--starts", "100", "--per", "1m", "--weight", "3")
-        self.pawl("limit", "set", "tenant:a", "--at-once", "1")
+        self.pawl("limit", "set", "tenant:*", "--rate", "100", "--rate-window", "1m", "--weight", "3")
+        self.pawl("limit", "set", "tenant:a", "--concurrency", "1")
         self.assertEqual({name: limits()["tenant:*"][name] for name in ("concurrency", "rate", "rate_window_ms", "weight")},
                          {"concurrency": 0, "rate": 100, "rate_window_ms": 60000, "weight": 3})
         self.pawl("limit", "set", "tenant:*")
@@ -502,7 +451,7 @@ class Jobs(unittest.TestCase):
                          {"nap": ("done", 1, None), "paid": ("waiting", 1, None)})
         self.assertIsNotNone(steps["nap"]["finished_at"])
         self.assertEqual((steps["paid"]["finished_at"], steps["paid"]["duration_ms"]), (None, None))
-        self.assertEqual(self.pawl("job", "wake", "order:7", '{"amount":42}')["woken"], 1)
+        self.assertEqual(self.pawl("job", "signal", "order:7", '{"amount":42}')["woken"], 1)
         self.until(self.gone)
         self.stop(process)
         self.assertEqual([r["output"]["last"] for r in self.pawl("audit", "list") if r["success"]], [{"amount": 42}])
@@ -517,10 +466,10 @@ class Jobs(unittest.TestCase):
         self.stop_when_idle()
         run, = self.pawl("audit", "list")
         self.assertEqual(run["output"], {"a": {"first_version": 1, "version": 2, "new": True}, "b": {"at": 2}})
-        events = self.pawl("events", "read", "order-7")
+        events = self.pawl("event", "list", "--stream", "order-7")
         self.assertEqual([(e["version"], e["type"]) for e in events], [(1, "order.placed"), (2, "order.paid")])
         self.assertEqual((events[0]["payload"], events[0]["metadata"]), ({"n": 7}, {"by": "pipeline"}))
-        message, = self.pawl("messages", "list", "--kind", "outbox")
+        message, = self.pawl("message", "list", "--kind", "outbox")
         self.assertEqual((message["id"], message["topic"]), (events[1]["id"], "orders"))
         # Another job finds the stream at version 2: refused for good, and nothing is written.
         self.pawl("job", "enqueue", "--pipeline", self.write({"steps": steps}), "--params", '{"n":7}')
@@ -528,7 +477,7 @@ class Jobs(unittest.TestCase):
         job, = self.pawl("job", "list")
         self.assertEqual(job["state"], "dead")
         self.assertIn("stream order-7 is at version 2, not at 0", job["error"])
-        self.assertEqual(len(self.pawl("events", "read", "order-7")), 2)
+        self.assertEqual(len(self.pawl("event", "list", "--stream", "order-7")), 2)
 
     def test_a_step_that_is_tried_again_appends_once(self):
         steps = [{"id": "a", "uses": "pawl.append", "foreach": [1, 2, 3], "parallel": 1,
@@ -542,12 +491,12 @@ class Jobs(unittest.TestCase):
             process.kill()
             process.wait()
         # What a worker that dies between the append and its note leaves behind: the step is not written down.
-        schema = "pawl_" if ARGS.dialect == "sqlite" else self.environment["PAWL_SCHEMA"] + "."
+        schema = "pawl_" if ARGS.dialect == "sqlite" else self.environment["PAWL_SCHEMA"] + "_internal."
         self.sql(f"DELETE FROM {schema}job_step WHERE step = 'a'")
         process = self.worker()
         self.until(self.gone)
         self.stop(process)
-        self.assertEqual([e["payload"] for e in self.pawl("events", "read", "counter")], [1, 2, 3])
+        self.assertEqual([e["payload"] for e in self.pawl("event", "list", "--stream", "counter")], [1, 2, 3])
 
     def test_append_is_a_tool_with_a_schema_and_a_scope(self):
         tool, = [t for t in self.pawl("tool", "list") if t["name"] == "pawl.append"]
@@ -564,14 +513,14 @@ class Jobs(unittest.TestCase):
 
     def test_cancelling_a_running_job(self):
         path = self.write({"steps": [{"id": "a", "uses": "mark", "with": {"step": "a", "ms": 60000}, "timeout": "2m"}]})
-        job = self.pawl("job", "enqueue", "--pipeline", path)[0]["id"]
+        job = self.pawl("job", "enqueue", "--pipeline", path)["id"]
         process = self.worker()
         self.until(lambda: self.counts().get("a"))
         self.pawl("job", "cancel", str(job), "--reason", "wrong day")
         self.until(self.gone, 15)
         self.stop(process)
-        action, = self.pawl("actions")
-        self.assertEqual((action["action"], action["detail"]), ("job cancel", f"{job}: wrong day"))
+        action, = self.pawl("action", "list")
+        self.assertEqual((action["action"], action["detail"]), ("job.cancel", f'id=["{job}"] reason=wrong day'))
         self.assertEqual(self.pawl("audit", "list")[0]["outcome"], "cancelled")
 
     # One reason, whoever notices first that the time is over; and a dead job says why it is dead.
@@ -580,13 +529,13 @@ class Jobs(unittest.TestCase):
         for _ in range(6):
             self.pawl("job", "enqueue", "slow", "--timeout", "300ms", "--max-attempts", "1")
             self.pawl("job", "enqueue", "--pipeline", path, "--timeout", "300ms", "--max-attempts", "1")
-        wrong = self.pawl("job", "enqueue", "wrong")[0]["id"]
+        wrong = self.pawl("job", "enqueue", "wrong")["id"]
         self.stop(self.until_dead(self.worker("--on", "slow=exec:sleep 60", "--on", "wrong=exec:sh -c 'exit 65'", "--concurrency", "4"), 13))
         jobs = {job["id"]: job for job in self.pawl("job", "list")}
         self.assertEqual({job["error"] for job in jobs.values() if job["id"] != wrong},
                          {"did not end within its time limit of 300 ms"})
         self.assertEqual({job["reason"] for job in jobs.values() if job["id"] != wrong}, {"attempts"})
-        late = re.findall(r"event=handler_timeout handler=(\S+) job=\d+ after_ms=", (self.folder / "worker.log").read_text())
+        late = re.findall(r"event=handler_timeout handler=(\S+) job=\d+ after_ms=", self.log())
         self.assertEqual(sorted(late), ["pawl.pipeline"] * 6 + ["slow"] * 6)
         self.assertEqual(jobs[wrong]["reason"], "permanent")
         self.assertIn("permanent", self.pawl("why", "job", str(wrong))["explanation"])
@@ -599,10 +548,10 @@ class Jobs(unittest.TestCase):
     def test_the_head_of_the_audit_is_logged(self):
         self.pawl("job", "enqueue", "a")
         process = self.worker("--on", "a=exec:true", "--cleanup-interval", "1s")
-        found = self.until(lambda: re.search(r"audit_head.*hash=([0-9a-f]{64})", (self.folder / "worker.log").read_text()))
+        found = self.until(lambda: re.search(r"audit_head.*hash=([0-9a-f]{64})", self.log()))
         self.stop(process)
         self.assertTrue(self.pawl("audit", "verify", "--head", found.group(1))["sound"])
-        self.assertEqual(self.pawl("audit", "head")["hash"], found.group(1))
+        self.assertEqual(self.pawl("audit", "anchor")["hash"], found.group(1))
 
     def test_a_schedule_fires(self):
         path = self.write({"steps": [{"id": "a", "uses": "mark", "with": {"step": "${run.instant_ms}"}}]})
@@ -622,7 +571,7 @@ class Jobs(unittest.TestCase):
     def test_a_worker_that_was_silent_goes_on(self):
         process = self.worker("--on", "note=exec:/bin/true", lease="500ms")
         for _ in range(6):
-            self.until(lambda: len(self.pawl("instances", "list")) == 1)
+            self.until(lambda: len(self.pawl("instance", "list")) == 1)
             self.pawl("job", "enqueue", "note", "{}", "--count", "3", "--max-attempts", "100")
             process.send_signal(signal.SIGSTOP)
             time.sleep(0.8)  # its lease is over, and nobody is there to put it out
@@ -641,35 +590,4 @@ class Jobs(unittest.TestCase):
         self.assertEqual(self.counts(), {"a": 1})
 
 
-class Tap(unittest.TextTestResult):
-    def addSuccess(self, test):
-        print(f"ok {self.testsRun} - {test.id()}", flush=True)
-
-    def addFailure(self, test, err):
-        super().addFailure(test, err)
-        self.tell(test, err)
-
-    def addError(self, test, err):
-        super().addError(test, err)
-        self.tell(test, err)
-
-    def tell(self, test, err):
-        print(f"not ok {self.testsRun} - {test.id()}", flush=True)
-        for line in self._exc_info_to_string(err, test).splitlines():
-            print(f"# {line}", flush=True)
-
-
-def main():
-    if ARGS.dialect == "postgres" and "PAWL_TEST_PG_URL" not in os.environ:
-        words = [sys.executable, os.path.abspath(__file__), *sys.argv[1:]]
-        os.execv(f"{ARGS.root}/tools/pg-throwaway", ["pg-throwaway", "run", "--", *words])
-    names = [n for n in unittest.defaultTestLoader.getTestCaseNames(Jobs) if ARGS.only in n]
-    suite = unittest.TestSuite(Jobs(n) for n in names)
-    print(f"1..{suite.countTestCases()}", flush=True)
-    with open(os.devnull, "w", encoding="utf-8") as nowhere:
-        result = unittest.TextTestRunner(stream=nowhere, resultclass=Tap).run(suite)
-    subprocess.run(["rm", "-rf", str(FOLDER)], check=False)
-    sys.exit(0 if result.wasSuccessful() else 1)
-
-
-main()
+work_support.main(Jobs, ARGS)

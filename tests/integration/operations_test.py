@@ -3,30 +3,24 @@
 
 Usage: operations_test.py PAWL SOURCE_ROOT sqlite|postgres [--jobs N]
 """
-import argparse
 import json
-import os
 import pathlib
 import re
 import shutil
 import sqlite3
 import subprocess
-import sys
-import tempfile
 import time
-import unittest
 
 import yaml
 
-parser = argparse.ArgumentParser()
-parser.add_argument("pawl")
-parser.add_argument("root", type=pathlib.Path)
-parser.add_argument("dialect")
-parser.add_argument("--jobs", type=int, default=200)
-ARGS = parser.parse_args()
-FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="pawl-operations-"))
-DOC = (ARGS.root / "docs" / "operations.md").read_text(encoding="utf-8")
-FLEET = ARGS.root / "examples" / "fleet"
+import work_support
+
+PARSER = work_support.arguments()
+PARSER.add_argument("--jobs", type=int, default=200)
+ARGS = PARSER.parse_args()
+ROOT = pathlib.Path(ARGS.root)
+DOC = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+FLEET = ROOT / "examples" / "fleet"
 
 
 def query(name):
@@ -34,29 +28,7 @@ def query(name):
     return re.search(rf"<!-- query: {name} {ARGS.dialect} -->\n+```sql\n(.*?)```", DOC, re.DOTALL).group(1)
 
 
-class Operations(unittest.TestCase):
-    def setUp(self):
-        self.folder = FOLDER / self.id().split(".")[-1]
-        self.folder.mkdir()
-        self.schema = "o_" + self.folder.name[5:32]
-        self.environment = dict(os.environ, PAWL_OUTPUT="json", DATABASE_URL=str(self.folder / "pawl.db"))
-        if ARGS.dialect == "postgres":
-            self.environment.update(DATABASE_URL=os.environ["PAWL_TEST_PG_URL"], PAWL_SCHEMA=self.schema)
-        self.workers = []
-        (self.folder / "worker.log").touch()
-        self.pawl("migrate")
-
-    def tearDown(self):
-        for worker in self.workers:
-            if worker.poll() is None:
-                worker.kill()
-                worker.wait()
-
-    def pawl(self, *words):
-        done = subprocess.run([ARGS.pawl, *words], env=self.environment, capture_output=True, text=True, timeout=60, check=False)
-        self.assertEqual(done.returncode, 0, f"{words}: {done.stdout}{done.stderr}")
-        return json.loads(done.stdout) if done.stdout.strip() else None
-
+class Operations(work_support.WorkTest):
     def sql(self, text):
         if ARGS.dialect == "sqlite":
             database = sqlite3.connect(self.environment["DATABASE_URL"], timeout=30)
@@ -64,22 +36,11 @@ class Operations(unittest.TestCase):
             database.close()
             return rows
         done = subprocess.run(["psql", "-qAtX", "-F", "\t", "-v", "ON_ERROR_STOP=1", "-d", self.environment["DATABASE_URL"], "-c",
-                               text.replace("pawl.", self.schema + ".")], capture_output=True, text=True, timeout=60, check=True)
+                               re.sub(r"\bpawl(_internal)?\.", self.schema + r"\1.", text)], capture_output=True, text=True, timeout=60, check=True)
         return [tuple(line.split("\t")) for line in done.stdout.splitlines()]
 
     def worker(self, words, **environment):
-        with open(self.folder / "worker.log", "a", encoding="utf-8") as log:
-            self.workers.append(subprocess.Popen([ARGS.pawl, *words], env=dict(self.environment, **environment), stderr=log))
-        return self.workers[-1]
-
-    def until(self, what, seconds=60):
-        end = time.monotonic() + seconds
-        while not what() and time.monotonic() < end:
-            time.sleep(0.1)
-        self.assertTrue(what(), (self.folder / "worker.log").read_text()[-2000:])
-
-    def gone(self):
-        return not self.pawl("job", "list", "--limit", "1")
+        return self.start_worker(ARGS.pawl, *words, **environment)
 
     def pipeline(self, steps):
         path = self.folder / "pipeline.json"
@@ -110,9 +71,9 @@ class Operations(unittest.TestCase):
         self.assertEqual(self.sql(query("locks")), [])
         self.pawl("send", "a", "{}")
         url = self.environment["DATABASE_URL"]
-        holder = subprocess.Popen(["psql", "-qX", "-d", url, "-c", f"BEGIN; LOCK TABLE {self.schema}.message; SELECT pg_sleep(20)"])
+        holder = subprocess.Popen(["psql", "-qX", "-d", url, "-c", f"BEGIN; LOCK TABLE {self.schema}_internal.message; SELECT pg_sleep(20)"])
         self.until(lambda: self.sql("SELECT 1 FROM pg_locks WHERE granted AND mode = 'AccessExclusiveLock'"
-                                    " AND relation = 'pawl.message'::regclass"))
+                                    " AND relation = 'pawl_internal.message'::regclass"))
         waiter = subprocess.Popen([ARGS.pawl, "send", "b", "{}"], env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             self.until(lambda: self.sql(query("locks")), 15)
@@ -128,11 +89,11 @@ class Operations(unittest.TestCase):
         if ARGS.dialect == "sqlite":
             return
         url, roles = self.environment["DATABASE_URL"], re.findall(r"^\| `pawl_(\w+)` \|", DOC, re.MULTILINE)
-        self.assertEqual(sorted(roles), ["operator", "owner", "producer", "server", "view", "worker"])
+        self.assertEqual(sorted(roles), ["lease", "operator", "owner", "producer", "program", "server", "view", "worker"])
         logins = {role: f"{self.schema}_login_{role}" for role in roles}
         try:
             for role, login in logins.items():
-                self.sql(f"CREATE ROLE {login} LOGIN IN ROLE {self.schema}_{role}")
+                self.sql(f"CREATE ROLE {login} LOGIN IN ROLE {self.schema}_{role}, {self.schema}_program")
             self.act_as(url, logins)
         finally:
             self.environment["DATABASE_URL"] = url
@@ -153,7 +114,7 @@ class Operations(unittest.TestCase):
         self.environment["PAWL_TOOLS"] = str(tools)
         # The worker is woken: it does not have to poll.
         self.worker(["worker", "--on", "*=exec:cat", "--log-level", "debug"], DATABASE_URL=urls["worker"])
-        self.until(lambda: "event=wake_up_works" in (self.folder / "worker.log").read_text(), 150)
+        self.until(lambda: "event=wake_up_works" in self.log(), 150)
         for role in ("view", "producer", "operator"):
             refused(role, "worker", "--on", "*=exec:cat")
         self.pawl("task", "create", "t", "--pipeline", self.pipeline([{"id": "a", "uses": "fine"}]))
@@ -167,7 +128,7 @@ class Operations(unittest.TestCase):
         looked = subprocess.run([ARGS.pawl, "doctor"], env=self.environment, capture_output=True, text=True, timeout=60, check=False)
         self.assertIn(looked.returncode, (0, 1, 2), looked.stderr)
         refused("view", "send", "a")
-        self.assertEqual(self.pawl("messages", "list"), [])
+        self.assertEqual(self.pawl("message", "list"), [])
         refused("operator", "check")
         refused("worker", "migrate")
         self.environment["DATABASE_URL"] = urls["owner"]
@@ -178,9 +139,9 @@ class Operations(unittest.TestCase):
     def test_a_restored_database_gives_newer_tokens(self):
         if ARGS.dialect == "sqlite":
             return
-        before = self.pawl("settings")["epoch"]
+        before = self.pawl("setting", "list")["epoch"]
         self.assertEqual(self.sql(query("restored")), [(str(before + 1),)])
-        self.assertEqual(self.pawl("settings")["epoch"], before + 1)
+        self.assertEqual(self.pawl("setting", "list")["epoch"], before + 1)
 
     def test_what_is_said_of_the_server_is_so(self):
         """Every row of the table of settings: the server's defaults."""
@@ -227,7 +188,7 @@ class Operations(unittest.TestCase):
             self.assertNotEqual(victim.wait(), 0)  # a failure: the policy starts another
             replicas[n % len(replicas)] = self.worker(words, **environment)
         self.until(self.gone)
-        ids = {row["id"] for row in self.pawl("instances", "list")}
+        ids = {row["id"] for row in self.pawl("instance", "list")}
         self.assertGreaterEqual(len(ids), len(replicas))
         runs = self.pawl("audit", "list", "--limit", "5000")
         self.assertEqual(sorted(r["job_id"] for r in runs if r["success"]), sorted({r["job_id"] for r in runs}))
@@ -239,7 +200,7 @@ class Operations(unittest.TestCase):
         words = ["worker", "--kinds", "jobs", "--on", "note=exec:sleep 0.05", "--poll", "100ms", "--drain", "20s"]
         fleet = [self.worker(words) for _ in range(2)]
         self.pawl("job", "enqueue", "note", "{}", "--count", str(ARGS.jobs))
-        self.until(lambda: any(row["processed"] > 0 for row in self.pawl("instances", "list")), 30)
+        self.until(lambda: any(row["processed"] > 0 for row in self.pawl("instance", "list")), 30)
         for n, old in enumerate(list(fleet)):
             fleet[n] = self.worker(words)
             old.terminate()
@@ -260,37 +221,4 @@ class Operations(unittest.TestCase):
         self.assertEqual(wrong, [], done.stderr)
 
 
-class Tap(unittest.TextTestResult):
-    def addSuccess(self, test):
-        print(f"ok {self.testsRun} - {test.id()}", flush=True)
-
-    def addSkip(self, test, reason):
-        print(f"ok {self.testsRun} - {test.id()} # SKIP {reason}", flush=True)
-
-    def addFailure(self, test, err):
-        super().addFailure(test, err)
-        self.tell(test, err)
-
-    def addError(self, test, err):
-        super().addError(test, err)
-        self.tell(test, err)
-
-    def tell(self, test, err):
-        print(f"not ok {self.testsRun} - {test.id()}", flush=True)
-        for line in self._exc_info_to_string(err, test).splitlines():
-            print(f"# {line}", flush=True)
-
-
-def main():
-    if ARGS.dialect == "postgres" and "PAWL_TEST_PG_URL" not in os.environ:
-        words = [sys.executable, os.path.abspath(__file__), *sys.argv[1:]]
-        os.execv(f"{ARGS.root}/tools/pg-throwaway", ["pg-throwaway", "run", "--", *words])
-    suite = unittest.defaultTestLoader.loadTestsFromTestCase(Operations)
-    print(f"1..{suite.countTestCases()}", flush=True)
-    with open(os.devnull, "w", encoding="utf-8") as nowhere:
-        result = unittest.TextTestRunner(stream=nowhere, resultclass=Tap).run(suite)
-    shutil.rmtree(FOLDER, ignore_errors=True)
-    sys.exit(0 if result.wasSuccessful() else 1)
-
-
-main()
+work_support.main(Operations, ARGS)

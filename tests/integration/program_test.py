@@ -36,7 +36,7 @@ class ProgramTest(WorkerTest):
         (self.dir / "pipeline.json").write_text(json.dumps({"steps": [{"id": "a", "uses": "hang", "with": {}}]}))
         (self.dir / "perspective.json").write_text(json.dumps(
             {"name": "hang", "version": 1, "on": ["*"], "exec": f"{full} perspective", "max-attempts": self.attempts}))
-        self.ok("perspectives", "register", str(self.dir / "perspective.json"))
+        self.ok("perspective", "set", str(self.dir / "perspective.json"))
 
     def enqueue(self):
         """Work for everybody."""
@@ -44,9 +44,9 @@ class ProgramTest(WorkerTest):
         (self.dir / "others.json").write_text('{"tools": {"hang": {"exec": "/bin/cat"}}}')  # those of who enqueues
         self.ids = {"message": self.ok("send", "plain")["id"],
                     "receptor": self.ok("send", "several", "--kind", "inbox", "--consumer", "c")["id"],
-                    "job": self.ok("job", "enqueue", "work", *most)[0]["id"],
-                    "tool": self.ok("job", "enqueue", "--pipeline", str(self.dir / "pipeline.json"), *most)[0]["id"]}
-        self.ok("events", "append", "s-1", "Happened", "{}")
+                    "job": self.ok("job", "enqueue", "work", *most)["id"],
+                    "tool": self.ok("job", "enqueue", "--pipeline", str(self.dir / "pipeline.json"), *most)["id"]}
+        self.ok("event", "append", "s-1", "Happened", "{}")
 
     def begin(self):
         self.start("--kinds", "outbox,inbox,jobs,perspectives", "--perspectives-outside", "--max-attempts",
@@ -90,7 +90,7 @@ class HiddenOutput(ProgramTest):
         self.put(HIDDEN.format(marker=self.marker))
         self.all_began()
         for user in ("message", "receptor"):
-            self.assertEqual(self.run_pawl("messages", "cancel", self.ids[user]).code, 0)
+            self.assertEqual(self.run_pawl("message", "cancel", self.ids[user]).code, 0)
         self.ok("job", "cancel", str(self.ids["job"]), str(self.ids["tool"]))
         self.wait(lambda: not self.ok("job", "list") and self.ok("status")["kinds"][0]["dead"] == 1
                   and self.ok("status")["kinds"][1]["dead"] == 1, 40, "the end of what was cancelled")
@@ -128,7 +128,7 @@ class CannotStart(ProgramTest):
     def test_a_missing_program(self):
         self.make("exit 0")
         self.begin()
-        self.wait(lambda: self.ok("instances"), what="the registration")
+        self.wait(lambda: self.ok("instance", "list"), what="the registration")
         (self.dir / self.program).rename(self.dir / "away")
         self.enqueue()
         refused = self.process.stderr.readline().decode()

@@ -67,7 +67,7 @@ class ReceptorTest(WorkerTest):
         return next(row for row in self.ok("status")["kinds"] if row["kind"] == "inbox")
 
     def notes(self, message):
-        return {row["receptor"]: row for row in self.ok("inbox", "receptors", message)}
+        return {row["receptor"]: row for row in self.ok("message", "receptors", message)}
 
     def ran(self):
         return self.log.read_text().split() if self.log.exists() else []
@@ -78,7 +78,7 @@ class ReceptorTest(WorkerTest):
 
     def dead(self, count=1):
         self.wait(lambda: self.inbox()["dead"] == count, what=f"{count} dead letters")
-        return self.ok("dead", "list", "--kind", "inbox")
+        return self.ok("message", "list", "--state", "dead", "--kind", "inbox")
 
     def handlers(self, text):
         path = self.dir / "handlers.ini"
@@ -128,7 +128,7 @@ class SeveralTest(ReceptorTest):
         self.assertEqual({k: v["state"] for k, v in self.notes(message).items()},
                          {"ledger": "done", "mail": "failed for good"})
         (self.dir / "fixed").touch()
-        self.ok("dead", "redrive", message)
+        self.ok("message", "retry", message)
         self.wait(lambda: self.inbox()["done"] == 1, what="the redriven message")
         self.stop()
         self.assertEqual(sorted(self.ran()), ["a", "b", "b"])

@@ -3,28 +3,16 @@
 
 Usage: runs_test.py PAWL SOURCE_ROOT sqlite|postgres [--only NAME]
 """
-import argparse
 import json
-import os
-import pathlib
 import re
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-import unittest
 
-import cli_support
+import work_support
 
-parser = argparse.ArgumentParser()
-parser.add_argument("pawl")
-parser.add_argument("root")
-parser.add_argument("dialect")
-parser.add_argument("--only", default="", help="tests whose name contains this")
-ARGS = parser.parse_args()
-FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="pawl-runs-"))
+ARGS = work_support.arguments().parse_args()
 
 # A source of numbers: partition {"from", "to"}, cursor = the next number. What it does besides is in its arguments.
 # Every call leaves a line: partition, where it began, which process.
@@ -109,10 +97,9 @@ print(json.dumps([{"id": f"part-{i}", "from": i * 50, "to": i * 50 + 50} for i i
 """
 
 
-class Runs(unittest.TestCase):
+class Runs(work_support.WorkTest):
     def setUp(self):
-        self.folder = FOLDER / self.id().split(".")[-1]
-        self.folder.mkdir()
+        super().setUp()
         for name, text in (("source.py", SOURCE), ("note.py", NOTE), ("plan.py", PLAN)):
             (self.folder / name).write_text(text)
             (self.folder / name).chmod(0o755)
@@ -122,45 +109,26 @@ class Runs(unittest.TestCase):
             "note": {"exec": str(self.folder / "note.py"), "env": environment},
             "plan": {"exec": str(self.folder / "plan.py")}}}
         (self.folder / "tools.json").write_text(json.dumps(self.tools))
-        self.environment = dict(os.environ, PAWL_TOOLS=str(self.folder / "tools.json"), PAWL_OUTPUT="json")
-        if ARGS.dialect == "sqlite":
-            self.environment["DATABASE_URL"] = str(self.folder / "pawl.db")
-        else:
-            self.environment["DATABASE_URL"] = os.environ["PAWL_TEST_PG_URL"]
-            self.schema = "r_" + self.folder.name[5:32]
-            self.environment["PAWL_SCHEMA"] = self.schema
+        self.environment["PAWL_TOOLS"] = str(self.folder / "tools.json")
+        if ARGS.dialect == "postgres":
             self.environment["PGOPTIONS"] = f"-c search_path={self.schema}"
-        self.workers = []
-        self.pawl("migrate")
 
     def tearDown(self):
-        for worker in self.workers:
-            if worker.poll() is None:
-                worker.kill()
-                worker.wait()
+        super().tearDown()
         violations = self.pawl("check")
         self.assertEqual([row for row in violations if row.get("violations", 0)] if isinstance(violations, list) else [], [])
 
     def pawl(self, *words, code=0):
-        done = subprocess.run([ARGS.pawl, *words], env=self.environment, capture_output=True, text=True, timeout=60,
-                              check=False)
-        self.assertEqual(done.returncode, code, f"{words}: {done.stdout}{done.stderr}")
+        done = self.run_pawl(*words, code=code)
         return json.loads(done.stdout) if done.stdout.strip() and code == 0 else done.stderr
 
     def worker(self, *more, lease="3s", concurrency="4"):
-        with open(self.folder / "worker.log", "a", encoding="utf-8") as log:
-            process = subprocess.Popen([ARGS.pawl, "worker", "--kinds", "jobs", "--poll", "50ms", "--job-lease", lease,
-                                        "--instance-lease", lease, "--heartbeat", "250ms", "--concurrency",
-                                        concurrency, *more], env=self.environment, stderr=log)
-        self.workers.append(process)
-        return process
+        return self.start_worker(ARGS.pawl, "worker", "--kinds", "jobs", "--poll", "50ms", "--job-lease", lease,
+                                 "--instance-lease", lease, "--heartbeat", "250ms", "--concurrency", concurrency, *more)
 
     def until_idle(self, *more):
         process = self.worker("--until-idle", *more)
         self.assertEqual(process.wait(timeout=60), 0, self.log()[-3000:])
-
-    def log(self):
-        return (self.folder / "worker.log").read_text(encoding="utf-8")
 
     def start(self, parts=4, each=100, behave=None, code=0, words=(), **more):
         document = {"name": "numbers", "params": behave or {},
@@ -181,14 +149,11 @@ class Runs(unittest.TestCase):
     def show(self, run):
         return self.pawl("run", "show", run)
 
-    def until(self, run, *states, seconds=40):
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
+    def until_state(self, run, *states):
+        def reached():
             now = self.show(run)
-            if now["state"] in states:
-                return now
-            time.sleep(0.05)
-        self.fail(f"{self.show(run)}\n{self.pawl('run', 'partitions', run)}\n{self.log()[-3000:]}")
+            return now if now["state"] in states else None
+        return self.until(reached)
 
     def items(self, run):
         return [item["payload"]["n"] for item in self.pawl("run", "items", run, "--limit", "5000")]
@@ -237,20 +202,20 @@ class Runs(unittest.TestCase):
     def test_a_kill_in_the_middle_of_a_page_loses_and_doubles_nothing(self):
         run = self.start(parts=2, each=200, behave={"hang": [60, 260]})
         first = self.worker(lease="1s")
-        end = time.monotonic() + 20
-        while not all((self.folder / f"hang-{p}").exists() for p in ("0..200-60", "200..400-260")):
-            self.assertLess(time.monotonic(), end)
-            time.sleep(0.02)
+        self.until(lambda: all((self.folder / f"hang-{p}").exists() for p in ("0..200-60", "200..400-260")))
         before = {p["partition"]: p["next_offset"] for p in self.pawl("run", "partitions", run)}
         self.assertEqual(before, {"0..200": 60, "200..400": 60})
         first.kill()
         first.wait()
         lowest = dict(before)
         self.worker(lease="1s")
-        while self.show(run)["state"] not in ("completed", "failed"):
+
+        def ended():
             for p in self.pawl("run", "partitions", run):
                 self.assertGreaterEqual(p["next_offset"], lowest[p["partition"]], "an offset went back")
                 lowest[p["partition"]] = p["next_offset"]
+            return self.show(run)["state"] in ("completed", "failed")
+        self.until(ended)
         now = self.show(run)
         self.assertEqual(now["state"], "completed")
         self.assertEqual(self.items(run), list(range(400)))
@@ -261,8 +226,7 @@ class Runs(unittest.TestCase):
     def test_a_stop_lets_the_page_end_within_the_drain(self):
         run = self.start(parts=1, each=200, behave={"ms": 700})
         process = self.worker("--drain", "10s")
-        while not self.calls():
-            time.sleep(0.02)
+        self.until(self.calls)
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(timeout=20), 0)
         part, = self.pawl("run", "partitions", run)
@@ -275,8 +239,7 @@ class Runs(unittest.TestCase):
     def test_a_page_that_does_not_end_is_released_and_the_exit_code_says_so(self):
         run = self.start(parts=1, each=200, behave={"hang": [0]})
         process = self.worker("--drain", "500ms", lease="20s")
-        while not self.calls():
-            time.sleep(0.02)
+        self.until(self.calls)
         began = time.monotonic()
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(timeout=20), 75)
@@ -292,13 +255,12 @@ class Runs(unittest.TestCase):
     def test_a_rollout_goes_schema_code_drain_verify(self):
         run = self.start(parts=2, each=200, behave={"ms": 60})
         old = self.worker("--drain", "10s")
-        while len(self.calls()) < 4:
-            time.sleep(0.02)
+        self.until(lambda: len(self.calls()) >= 4)
         self.pawl("migrate")  # the schema first: the old workers go on
         self.worker()         # then the new ones, beside the old
         old.terminate()       # which drain
         self.assertEqual(old.wait(timeout=20), 0)
-        self.until(run, "completed")
+        self.until_state(run, "completed")
         self.assertEqual(self.items(run), list(range(400)))
         starts = [(part, at) for part, at, *_ in self.calls()]
         self.assertEqual(len(starts), len(set(starts)), "a page was fetched twice")
@@ -307,16 +269,16 @@ class Runs(unittest.TestCase):
     def test_only_what_fails_for_good_counts_as_failed(self):
         run = self.start(parts=3, each=60, behave={"flaky": [0, 20, 60], "broken": [140]})
         self.worker()
-        now = self.until(run, "failed")
+        now = self.until_state(run, "failed")
         self.assertEqual((now["done"], now["failed"], now["remaining"]), (2, 1, 0))
         self.assertIn("1 of 3 partitions failed", now["error"])
         self.assertEqual(self.notes(), [], "no consolidation when one failed")
-        part, = self.pawl("run", "partitions", run, "--part-state", "failed")
+        part, = self.pawl("run", "partitions", run, "--state", "failed")
         self.assertIn("the source is broken here", part["error"])
         self.assertEqual(part["next_offset"], 20)
         (self.folder / "repaired").touch()
         self.assertEqual(self.pawl("run", "retry", run)["count"], 1)
-        self.until(run, "completed")
+        self.until_state(run, "completed")
         self.assertEqual(self.items(run), list(range(180)))
         self.assertEqual(len(self.notes()), 1)
 
@@ -325,7 +287,7 @@ class Runs(unittest.TestCase):
         repair = self.start(parts=2, each=40, behave={"broken": [40]}, failed="wait")
         self.until_idle()
         self.assertEqual(self.show(partial)["state"], "completed")
-        self.assertEqual(self.show(repair)["state"], "in repair")
+        self.assertEqual(self.show(repair)["state"], "repair")
         self.assertEqual([note["failed"] for note in self.notes()], [1])
         (self.folder / "repaired").touch()
         self.pawl("run", "retry", repair, "40..80")
@@ -336,7 +298,7 @@ class Runs(unittest.TestCase):
         (self.folder / "no-consolidation").touch()
         run = self.start(parts=2, each=40)
         self.until_idle()
-        now = self.until(run, "failed")
+        now = self.until_state(run, "failed")
         self.assertIn("the consolidation failed", now["error"])
         self.assertIn("it does not add up", now["error"])
         self.assertEqual(self.items(run), list(range(80)), "nothing is lost")
@@ -353,7 +315,7 @@ class Runs(unittest.TestCase):
                              ({"loop": True}, "the cursor did not change")):
             run = self.start(parts=1, each=100, behave=behave)
             self.until_idle()
-            now = self.until(run, "failed")
+            now = self.until_state(run, "failed")
             part, = self.pawl("run", "partitions", run)
             self.assertIn(says, part["error"])
             self.assertEqual(now["failed"], 1)
@@ -372,13 +334,12 @@ class Runs(unittest.TestCase):
 
     # covers: C10 C11 C12 C23 C46 B1.1 B1.7
     def test_operators_reset_and_reenqueue(self):
-        run = self.start(parts=2, each=100, behave={"ms": 150}, consolidate=None)
+        run = self.start(parts=2, each=100, behave={"ms": 300}, consolidate=None)
         worker = self.worker("--log-level", "info")
-        while not any(p["next_offset"] >= 40 for p in self.pawl("run", "partitions", run)):
-            time.sleep(0.02)
-        self.pawl("run", "reenqueue", run, "0..100")
+        self.until(lambda: any(p["next_offset"] >= 40 for p in self.pawl("run", "partitions", run)))
+        self.pawl("run", "retry", run, "0..100")
         self.pawl("run", "reset", run, "100..200", "--offset", "20", "--cursor", "120")
-        now = self.until(run, "completed")
+        now = self.until_state(run, "completed")
         self.assertEqual(self.items(run), list(range(200)))
         self.assertEqual((now["done"], now["remaining"]), (2, 0))
         worker.terminate()
@@ -391,18 +352,15 @@ class Runs(unittest.TestCase):
 
     # covers: C10 C11 C12 C24 C25 C27 C28 B1.1 B1.4
     def test_a_page_that_comes_twice_is_skipped_and_logged(self):
-        run = self.start(parts=1, each=100, behave={"ms": 150}, announce="work.done")
+        run = self.start(parts=1, each=100, behave={"ms": 300}, announce="work.done")
         first = json.dumps({"run": int(run), "part": 0, "generation": 0, "page": 0, "offset": 0, "limit": 20})
         worker = self.worker("--log-level", "info", "--on", f"work.done=exec:sh -c 'cat >> {self.folder}/notes'")
-        while self.pawl("run", "partitions", run)[0]["next_offset"] < 20:
-            time.sleep(0.02)
+        self.until(lambda: self.pawl("run", "partitions", run)[0]["next_offset"] >= 20)
         for _ in range(3):  # as a broker would deliver it again
             self.pawl("job", "enqueue", "pawl.page", first)
-        now = self.until(run, "completed")
+        now = self.until_state(run, "completed")
         self.pawl("job", "enqueue", "pawl.page", first)
-        end = time.monotonic() + 20
-        while self.pawl("job", "list") and time.monotonic() < end:
-            time.sleep(0.05)
+        self.until(self.gone)
         worker.terminate()
         worker.wait(timeout=20)
         self.assertEqual(now["items"], 100)
@@ -419,20 +377,19 @@ class Runs(unittest.TestCase):
     # covers: C43 C44
     def test_active_and_stuck_partitions(self):
         run = self.start(parts=3, each=40)
-        self.assertEqual(len(self.pawl("run", "partitions", run, "--part-state", "active")), 3)
-        self.assertEqual(self.pawl("run", "partitions", "--stuck", "10m"), [])
+        self.assertEqual(len(self.pawl("run", "partitions", run, "--state", "active")), 3)
+        self.assertEqual(self.pawl("run", "stuck"), [])
         time.sleep(0.3)
-        self.assertEqual(len(self.pawl("run", "partitions", "--stuck", "200ms")), 3)
+        self.assertEqual(len(self.pawl("run", "stuck", "--quiet", "200ms")), 3)
         self.assertEqual([r["id"] for r in self.pawl("run", "list", "--open")], [int(run)])
         self.until_idle()
-        self.assertEqual(self.pawl("run", "partitions", "--stuck", "1ms"), [])
+        self.assertEqual(self.pawl("run", "stuck", "--quiet", "1ms"), [])
         self.assertEqual(self.pawl("run", "list", "--open"), [])
 
     def test_pause_resume_and_cancel(self):
         run = self.start(parts=4, each=200, behave={"ms": 100})
         self.worker()
-        while not self.calls():
-            time.sleep(0.02)
+        self.until(self.calls)
         self.pawl("run", "pause", run)
         time.sleep(1)
         at = [p["next_offset"] for p in self.pawl("run", "partitions", run)]
@@ -440,10 +397,9 @@ class Runs(unittest.TestCase):
         self.assertEqual(at, [p["next_offset"] for p in self.pawl("run", "partitions", run)])
         self.assertTrue(self.show(run)["paused"])
         self.pawl("run", "resume", run)
-        while [p["next_offset"] for p in self.pawl("run", "partitions", run)] == at:
-            time.sleep(0.05)
+        self.until(lambda: [p["next_offset"] for p in self.pawl("run", "partitions", run)] != at)
         self.pawl("run", "cancel", run, "--yes")
-        now = self.until(run, "cancelled")
+        now = self.until_state(run, "cancelled")
         time.sleep(0.5)
         self.assertEqual(now["items"], self.show(run)["items"])
         self.assertEqual(self.notes(), [])
@@ -453,7 +409,7 @@ class Runs(unittest.TestCase):
     def test_a_source_that_asks_for_quiet_is_left_alone(self):
         run = self.start(parts=4, each=60, behave={"throttled": [20], "retry_after": 4}, consolidate=None)
         self.worker("--log-level", "info")
-        now = self.until(run, "completed")
+        now = self.until_state(run, "completed")
         self.assertEqual(now["failed"], 0)
         self.assertEqual(self.items(run), list(range(240)))
         told = next(float(at) for part, start, _, at in self.calls() if (part, start) == ("0..60", "20"))
@@ -467,7 +423,7 @@ class Runs(unittest.TestCase):
         run = self.start(parts=6, each=40, behave={"ms": 100}, concurrency=2, rate={"requests": 8, "per": "1s"},
                          adaptive=False, consolidate=None)
         self.worker(concurrency="8")
-        self.until(run, "completed")
+        self.until_state(run, "completed")
         times = sorted(float(call[3]) for call in self.calls())
         self.assertEqual(len(times), 12)
         for i, at in enumerate(times):
@@ -477,7 +433,7 @@ class Runs(unittest.TestCase):
     def test_a_tool_plans_the_partitions(self):
         said = self.pawl("run", "start", self.document({
             "name": "planned", "params": {"parts": 3}, "partitions": {"uses": "plan"},
-            "page": {"uses": "source", "size": 20}}), "--run-key", "planned-1")
+            "page": {"uses": "source", "size": 20}}), "--key", "planned-1")
         self.assertEqual((said["run"], said["answer"]), (None, "planning"))
         self.until_idle()
         now = self.show("planned-1")
@@ -502,7 +458,7 @@ class Runs(unittest.TestCase):
         (self.folder / "tools.json").write_text(json.dumps(self.tools))
         run = self.start(parts=2, each=40, consolidate={"run": inner})
         self.until_idle()
-        now = self.until(run, "completed")
+        now = self.until_state(run, "completed")
         child, parent = self.pawl("run", "list")
         self.assertEqual((child["parent"], child["state"], parent["id"]), (int(run), "completed", int(run)))
         self.assertEqual(now["children_open"], 0)
@@ -570,21 +526,19 @@ class Runs(unittest.TestCase):
         self.agent_task("t", [{"id": "r", "uses": "pawl.run", "with": {"document": document, "wait": False}}], *scopes)
         self.pawl("task", "run", "t")
         worker = self.worker(concurrency="1")
-        end = time.monotonic() + 30
-        while not self.calls() and time.monotonic() < end:
-            time.sleep(0.02)
+        self.until(self.calls)
         self.pawl("agent", "set", "robot", "tool:pawl.run", "tool:plan")
         run = str(self.pawl("run", "list")[-1]["id"])
         self.assertEqual(self.show(run)["agent"], "robot")
-        self.until(run, "failed")
+        self.until_state(run, "failed")
         done = len(self.calls())
         self.assertIn("tool:source", str(self.pawl("run", "partitions", run)))
         self.pawl("run", "retry", run)  # by a person
-        self.until(run, "failed")
+        self.until_state(run, "failed")
         self.assertEqual(len(self.calls()), done)
         self.pawl("agent", "set", "robot", *scopes)
         self.pawl("run", "retry", run)
-        self.until(run, "completed")
+        self.until_state(run, "completed")
         worker.terminate()
         worker.wait(timeout=30)
         self.assertEqual({row["agent"] for row in self.pawl("run", "list")}, {"robot"})
@@ -653,7 +607,7 @@ class Runs(unittest.TestCase):
         self.assertEqual(self.items(run), list(range(90)))
         self.pawl("statement", "set", "nothing", str(statement))
         run = self.start(partitions=["a"], page={"sql": "nothing", "uses": None}, consolidate=None)
-        self.pawl("statement", "remove", "nothing")
+        self.pawl("statement", "delete", "nothing")
         self.until_idle()
         self.assertIn("there is no", self.pawl("run", "partitions", run)[0]["error"])
 
@@ -670,24 +624,9 @@ class Runs(unittest.TestCase):
         plan = self.pawl("run", "start", self.document({"name": "n", "partitions": {"dates": {
             "from": "2026-01-01", "to": "2026-03-01", "every": "month"}}, "page": {"uses": "source"}}), "--dry-run")
         self.assertEqual([row["partition"] for row in plan], ["2026-01-01..2026-02-01", "2026-02-01..2026-03-01"])
-        again = self.pawl("run", "start", str(self.folder / "run.json"), "--run-key", "k")
+        again = self.pawl("run", "start", str(self.folder / "run.json"), "--key", "k")
         self.assertEqual(again["answer"], "started")
-        self.assertEqual(self.pawl("run", "start", str(self.folder / "run.json"), "--run-key", "k")["answer"], "duplicate")
+        self.assertEqual(self.pawl("run", "start", str(self.folder / "run.json"), "--key", "k")["answer"], "duplicate")
 
 
-def main():
-    suite = unittest.TestSuite(test for test in unittest.defaultTestLoader.loadTestsFromTestCase(Runs)
-                               if ARGS.only in test.id())
-    print(f"1..{suite.countTestCases()}", flush=True)
-    result = cli_support.TapResult()
-    suite.run(result)
-    shutil.rmtree(FOLDER, ignore_errors=True)
-    return 1 if result.failed else 0
-
-
-if __name__ == "__main__":
-    if ARGS.dialect == "postgres" and "PAWL_TEST_PG_URL" not in os.environ:
-        done = subprocess.run([os.path.join(ARGS.root, "tools", "pg-throwaway"), "run", "--", sys.executable, *sys.argv],
-                              check=False)
-        sys.exit(done.returncode)
-    sys.exit(main())
+work_support.main(Runs, ARGS)

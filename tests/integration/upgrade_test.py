@@ -26,7 +26,7 @@ class Upgrade(CliTest):
     def test_version_1_with_work_becomes_version_2(self):
         self.assertEqual(self.migrate()["version"], 1)
         ids = [self.ok("send", "order.placed", "--stream", f"order-{n}")["id"] for n in range(5)]
-        before = self.ok("messages")
+        before = self.ok("message", "list")
 
         self.program(NEXT)
         for args in (["send", "T"], ["messages"], ["check"]):
@@ -34,13 +34,13 @@ class Upgrade(CliTest):
         made = self.migrate()
         self.assertEqual((made["version"], made["applied"]), (2, 1))
         self.assertEqual(self.migrate()["applied"], 0)
-        self.assertEqual(self.numbers("SELECT version FROM pawl.schema_migration ORDER BY version"), [1, 2])
+        self.assertEqual(self.numbers("SELECT version FROM pawl_internal.schema_migration ORDER BY version"), [1, 2])
 
-        self.assertEqual(self.numbers("SELECT messages FROM pawl.upgraded"), [5])
-        self.assertEqual(self.numbers("SELECT count(*) FROM pawl.history WHERE priority = 7"), [0])
-        self.assertEqual(self.ok("messages"), before)
+        self.assertEqual(self.numbers("SELECT messages FROM pawl_internal.upgraded"), [5])
+        self.assertEqual(self.numbers("SELECT count(*) FROM pawl_internal.history WHERE priority = 7"), [0])
+        self.assertEqual(self.ok("message", "list"), before)
         ids.append(self.ok("send", "order.paid", "--stream", "order-0")["id"])
-        self.assertEqual(sorted(row["id"] for row in self.ok("messages")), sorted(ids))
+        self.assertEqual(sorted(row["id"] for row in self.ok("message", "list")), sorted(ids))
         self.ok("check")
 
         self.program(self.now)
@@ -55,10 +55,10 @@ class Upgrade(CliTest):
 
     def test_a_version_1_of_another_text_is_not_migrated(self):
         self.migrate()
-        self.sql("UPDATE pawl.schema_migration SET checksum = 'edited'")
+        self.sql("UPDATE pawl_internal.schema_migration SET checksum = 'edited'")
         self.program(NEXT)
         self.refused(EXIT_CODES["conflict"], "0001_schema", "migrate")
-        self.assertEqual(self.numbers("SELECT version FROM pawl.schema_migration"), [1])
+        self.assertEqual(self.numbers("SELECT version FROM pawl_internal.schema_migration"), [1])
 
 
 if __name__ == "__main__":

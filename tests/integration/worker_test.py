@@ -112,7 +112,7 @@ class HandlerTest(WorkerTest):
         self.start("--on", f"*=exec:{handler}", "--max-attempts", "3")
         self.wait(lambda: self.counts()["dead"] == 5, what="five dead letters")
         said = self.stop()
-        rows = {row["id"]: row for row in self.ok("dead", "list")}
+        rows = {row["id"]: row for row in self.ok("message", "list", "--state", "dead")}
         self.assertNotIn(ids["exit0"], rows)
         for name, result in (("exit75", "retry"), ("exit65", "permanent")):  # the first attempts: ten a second are told
             self.assertRegex(said, f'event=attempt_failed kind=outbox id={ids[name]} type={name} attempt=1 '
@@ -205,7 +205,7 @@ class ContainmentTest(WorkerTest):
         if error is None:
             self.assertEqual(self.counts()["done"], 1)
         else:
-            self.assertIn(error, self.ok("dead", "list")[0]["error"])
+            self.assertIn(error, self.ok("message", "list", "--state", "dead")[0]["error"])
         return rss * os.sysconf("SC_PAGE_SIZE")
 
     def test_hangs(self):
@@ -295,7 +295,7 @@ class DeathTest(WorkerTest):
         self.ok("send", "--ndjson", "-", stdin="\n".join(lines) + "\n")
         args = ["--concurrency", "1", "--max-attempts", "1", "--instance-lease", "1s", "--on"]
         self.kill_after(1, [*args, "t=exec:" + self.script(f"echo x >> {self.log}; sleep 60", "slow.sh")])
-        self.assertGreater(len(self.ok("messages", "--state", "leased")), 1)
+        self.assertGreater(len(self.ok("message", "list", "--state", "leased")), 1)
         self.end()
         self.start(*args, "t=exec:" + self.script(":", "quick.sh"))
         self.wait(lambda: self.counts()["done"] + self.counts()["dead"] == 300, 60, "all of them")
@@ -379,7 +379,7 @@ class IdleTest(WorkerTest):
 
     def test_who_cannot_ask_is_not_idle(self):
         away = "pawl_tally_away" if Setup.dialect == "sqlite" else "tally_away"
-        self.sql(f"ALTER TABLE pawl.tally RENAME TO {away}")
+        self.sql(f"ALTER TABLE pawl_internal.tally RENAME TO {away}")
         log = self.dir / "worker.log"
         with open(log, "wb") as file:
             self.process = subprocess.Popen([Setup.pawl, "worker", *FAST, "--until-idle", "--on", f"*=exec:{self.script('true')}"],
@@ -387,7 +387,7 @@ class IdleTest(WorkerTest):
         self.process.stderr = open(log, "rb")
         self.wait(lambda: "event=idle_unknown" in log.read_text() or self.process.poll() is not None, 30, "the question")
         self.assertIsNone(self.process.poll(), log.read_text())
-        self.sql("ALTER TABLE pawl.tally_away RENAME TO " + ("pawl_tally" if Setup.dialect == "sqlite" else "tally"))
+        self.sql("ALTER TABLE pawl_internal.tally_away RENAME TO " + ("pawl_tally" if Setup.dialect == "sqlite" else "tally"))
         self.assertEqual(self.process.wait(timeout=30), 0)
 
 
@@ -407,9 +407,9 @@ class StopTest(WorkerTest):
         self.assertEqual(self.log.read_text().split(), ["begin", "end"])
         counts = self.counts()
         self.assertEqual((counts["done"], counts["leased"], counts["failed"]), (1, 0, 0))
-        rows = self.ok("messages", "list")
+        rows = self.ok("message", "list")
         self.assertEqual([row["attempts"] for row in rows], [0, 0])
-        self.assertEqual(self.ok("instances", "list"), [])
+        self.assertEqual(self.ok("instance", "list"), [])
 
     def test_drain_has_an_end(self):
         self.begin("--drain", "200ms")
@@ -420,10 +420,10 @@ class StopTest(WorkerTest):
     def test_with_perspectives(self):
         """Whatever threads a worker has, the signal is its own."""
         self.start("--kinds", "perspectives")
-        self.wait(lambda: len(self.ok("instances", "list")) == 1, what="the instance")
+        self.wait(lambda: len(self.ok("instance", "list")) == 1, what="the instance")
         time.sleep(0.2)
         self.stop()
-        self.assertEqual(self.ok("instances", "list"), [])
+        self.assertEqual(self.ok("instance", "list"), [])
 
     def test_second_signal(self):
         self.begin("--drain", "60s")
@@ -443,7 +443,7 @@ class StopTest(WorkerTest):
             self.start("--on", f"*=exec:{handler}")
         finally:
             signal.signal(signal.SIGHUP, before)
-        self.wait(lambda: len(self.ok("instances", "list")) == 1, what="the instance")
+        self.wait(lambda: len(self.ok("instance", "list")) == 1, what="the instance")
         self.process.send_signal(signal.SIGHUP)
         self.ok("send", "T")
         self.wait(self.log.exists, what="the message")
@@ -504,7 +504,7 @@ class BadInputTest(WorkerTest):
     def test_two_workers_with_one_id(self):
         handler = self.script("exit 0")
         self.start("--on", f"*=exec:{handler}", "--worker-id", ABSENT)
-        self.wait(lambda: len(self.ok("instances", "list")) == 1, what="the first worker")
+        self.wait(lambda: len(self.ok("instance", "list")) == 1, what="the first worker")
         second = self.run_pawl("worker", "--on", f"*=exec:{handler}", "--worker-id", ABSENT)
         self.assertEqual(second.code, EXIT_CODES["conflict"], second)
         self.assertIn("Leave --worker-id out", second.err)
@@ -584,12 +584,12 @@ class UpTest(WorkerTest):
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0, seen)
         self.assertIn(b"waiting 0 (oldest 0)  running 0  done 5", seen)
         self.assertIn(b"pawl: done 5, failed attempts 0, dead letters 0, given back 0", seen)
-        self.assertEqual(self.ok("instances", "list"), [])
+        self.assertEqual(self.ok("instance", "list"), [])
 
     def test_up_without_a_handler_only_watches(self):
         self.ok("send", "T")
         self.process = subprocess.Popen([Setup.pawl, "up", *FAST, "--serve=false"], env=self.env, cwd=self.dir, stderr=subprocess.PIPE)
-        self.wait(lambda: len(self.ok("instances", "list")) == 1, what="the instance")
+        self.wait(lambda: len(self.ok("instance", "list")) == 1, what="the instance")
         self.stop()
         self.assertEqual(self.counts()["ready"], 1)
 
@@ -636,7 +636,7 @@ class UpTest(WorkerTest):
         address = re.search(r"(http://\S+/)\n", said()).group(1)
         self.wait(lambda: "event=orphans_ended" in said(), what="the end of what the handler left")
         self.assertEqual(urllib.request.urlopen(address + "healthz", timeout=20).read(), b"ok\n")
-        self.wait(lambda: len(self.ok("instances", "list")) == 1, what="the instance")
+        self.wait(lambda: len(self.ok("instance", "list")) == 1, what="the instance")
         self.stop()
         self.assertIn("event=server_stopped", said())
         with self.assertRaises(OSError):

@@ -229,5 +229,5 @@ void cut(struct scene *scene, struct session **session) {
 void move_clock(struct scene *scene, int64_t by_ms) {
     scene->now_ms += by_ms;
     run(scene, scene->observer,
-        text(scene, "UPDATE pawl.settings SET test_now_ms = %lld", (long long)scene->now_ms));
+        text(scene, "UPDATE pawl_internal.settings SET test_now_ms = %lld", (long long)scene->now_ms));
 }

@@ -5,20 +5,21 @@
 
 enum { INTERVAL_MS = 15000 };
 
-static const char sql_take[] = "SELECT taken || '/' || token FROM pawl.alert_turn_take(15000)";
-static const char sql_change[] = "SELECT pawl.alert_rule_put('error-rate', 'error_rate_percent', NULL, "
-                                 "'log', 1::smallint, 1::smallint, 30, 30, 0, 0, true, 0, 200)";
-static const char sql_news[] = "SELECT pawl.alert_tell('{01900000-0000-7000-8000-000000000001}', "
+static const char sql_take[] = "SELECT taken || '/' || token FROM pawl_internal.alert_turn_take(15000)";
+static const char sql_change[] =
+    "SELECT pawl_internal.alert_rule_put('error-rate', 'error_rate_percent', NULL, "
+    "'log', 1::smallint, 1::smallint, 30, 30, 0, 0, true, 0, 200)";
+static const char sql_news[] = "SELECT pawl_internal.alert_tell('{01900000-0000-7000-8000-000000000001}', "
                                "'{error-rate}', '{1}', '{7}', '{\"{}\"}', "
                                "'{01900000-0000-7000-8000-000000000001}', '{pager}')";
 static const char sql_deliver[] =
-    "SELECT notice || '@' || token FROM pawl.alert_notices_take('pager', 60000, 10)";
+    "SELECT notice || '@' || token FROM pawl_internal.alert_notices_take('pager', 60000, 10)";
 
 static const char *sql_end(struct scene *s, const char *taken) {
-    return text(
-        s,
-        "SELECT pawl.alert_turn_end(%s, '', '{error-rate}', '{1}', '{2}', '{1}', '{0}', '{1}', '{50}', 1000)",
-        strchr(taken, '/') + 1);
+    return text(s,
+                "SELECT pawl_internal.alert_turn_end(%s, '', '{error-rate}', '{1}', '{2}', '{1}', '{0}', "
+                "'{1}', '{50}', 1000)",
+                strchr(taken, '/') + 1);
 }
 
 /* covers: J40 */
@@ -50,11 +51,11 @@ static void an_end_that_comes_late_writes_nothing(void **state) {
     blocked(s, s->a);
     run(s, s->b, "COMMIT");
     assert_string_equal(finish_error(s, s->a), "PW004");
-    assert_string_equal(run(s, s->observer, "SELECT phase FROM pawl.alert_rule WHERE name = 'error-rate'"),
-                        "1");
+    assert_string_equal(
+        run(s, s->observer, "SELECT phase FROM pawl_internal.alert_rule WHERE name = 'error-rate'"), "1");
     run(s, s->b, sql_end(s, new));
-    assert_string_equal(run(s, s->observer, "SELECT phase FROM pawl.alert_rule WHERE name = 'error-rate'"),
-                        "2");
+    assert_string_equal(
+        run(s, s->observer, "SELECT phase FROM pawl_internal.alert_rule WHERE name = 'error-rate'"), "2");
 }
 
 static void a_rule_that_is_being_changed_undoes_the_end(void **state) {
@@ -66,8 +67,8 @@ static void a_rule_that_is_being_changed_undoes_the_end(void **state) {
     blocked(s, s->a);
     run(s, s->b, "COMMIT");
     assert_string_equal(finish_error(s, s->a), "PW003");
-    assert_string_equal(run(s, s->observer, "SELECT phase FROM pawl.alert_rule WHERE name = 'error-rate'"),
-                        "1");
+    assert_string_equal(
+        run(s, s->observer, "SELECT phase FROM pawl_internal.alert_rule WHERE name = 'error-rate'"), "1");
 }
 
 static void a_delivery_goes_to_one_of_two(void **state) {
@@ -79,8 +80,8 @@ static void a_delivery_goes_to_one_of_two(void **state) {
     assert_string_equal(run(s, s->b, sql_deliver), ""); /* not blocked, and nothing is given twice */
     run(s, s->a, "COMMIT");
     assert_string_equal(run(s, s->b, sql_deliver), "");
-    run(s, s->a, text(s, "SELECT pawl.alert_notice_end(1, %s, 2::smallint, 0, NULL)", mine + 2));
-    assert_string_equal(run(s, s->observer, "SELECT state FROM pawl.alert_notice"), "2");
+    run(s, s->a, text(s, "SELECT pawl_internal.alert_notice_end(1, %s, 2::smallint, 0, NULL)", mine + 2));
+    assert_string_equal(run(s, s->observer, "SELECT state FROM pawl_internal.alert_notice"), "2");
 }
 
 static const struct CMUnitTest tests[] = {

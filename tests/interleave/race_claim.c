@@ -30,7 +30,7 @@ static void a_read_whose_snapshot_is_older_than_the_lock_does_not_redeliver(void
     join(s, 1);
     send_now(s, 1, "x");
     run(s, s->b, "BEGIN ISOLATION LEVEL REPEATABLE READ");
-    run(s, s->b, "SELECT count(*) FROM pawl.message"); /* the snapshot is taken here */
+    run(s, s->b, "SELECT count(*) FROM pawl_internal.message"); /* the snapshot is taken here */
     const char *first = run(s, s->a, sql_claim(s, 1, 10));
     assert_string_equal(numbers(s, first), "1");
     /* PostgreSQL refuses to lock a row that changed after the snapshot; granting 1 again would be the fault.
@@ -81,8 +81,8 @@ static void claims_of_two_owners_do_not_wait_for_each_other(void **state) {
     const char *second = run(s, s->b, sql_claim(s, 2, 100));
     run(s, s->a, "COMMIT");
     run(s, s->b, "COMMIT");
-    assert_string_equal(run(s, s->observer, "SELECT sum(cardinality(seqs)) FROM pawl.claim WHERE state = 1"),
-                        "40");
+    assert_string_equal(
+        run(s, s->observer, "SELECT sum(cardinality(seqs)) FROM pawl_internal.claim WHERE state = 1"), "40");
     for (int n = 1; n <= 40; n++) {
         bool in_first = strstr(text(s, " %s", first), text(s, " %d@", n)) != NULL;
         bool in_second = strstr(text(s, " %s", second), text(s, " %d@", n)) != NULL;
@@ -123,8 +123,8 @@ static void a_cancelled_claim_has_not_happened(void **state) {
     cancel(s, s->b);
     assert_string_equal(finish_error(s, s->b), "57014");
     run(s, s->a, "ROLLBACK");
-    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl.claim"), "0");
-    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl.request"), "0");
+    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl_internal.claim"), "0");
+    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl_internal.request"), "0");
     const char *grant = run(s, s->b, sql_claim_request(s, 1, 10, 5));
     assert_string_equal(numbers(s, grant), "1");
     refused(s, 1, "1@1", 1);

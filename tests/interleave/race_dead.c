@@ -41,8 +41,9 @@ static void a_redrive_that_rolls_back_leaves_the_stream_blocked(void **state) {
 static void two_redrives_of_one_letter_bring_it_back_once(void **state) {
     struct scene *s = *state;
     const char *grant = one_dead(s, BLOCK);
-    const char *redrive = text(s, "SELECT pawl.dead_redrive(ARRAY[1]::smallint[], ARRAY[%s]::bigint[])",
-                               run(s, s->observer, "SELECT seq FROM pawl.dead"));
+    const char *redrive = text(s,
+                               "SELECT pawl_internal.dead_redrive(ARRAY[1]::smallint[], ARRAY[%s]::bigint[])",
+                               run(s, s->observer, "SELECT seq FROM pawl_internal.dead"));
     run(s, s->a, "BEGIN");
     assert_string_equal(run(s, s->a, redrive), APPLIED);
     start(s, s->b, redrive);

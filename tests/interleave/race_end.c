@@ -40,7 +40,7 @@ static void expiry_that_left_the_whole_claim_alone_finds_nothing_to_end(void **s
     assert_string_equal(run(s, s->b, sql_claim(s, 1, 10)), "");
     assert_string_equal(where_is(s, 1), "gone");
     assert_string_equal(where_is(s, 2), "gone");
-    assert_string_equal(run(s, s->observer, "SELECT sum(done) FROM pawl.tally"), "2");
+    assert_string_equal(run(s, s->observer, "SELECT sum(done) FROM pawl_internal.tally"), "2");
     refused(s, 1, "1@1", 1);
 }
 
@@ -188,7 +188,7 @@ static void two_reports_of_one_claim_wait_for_each_other_and_both_count(void **s
     assert_string_equal(finish(s, s->b), APPLIED);
     assert_string_equal(where_is(s, 1), "gone");
     assert_string_equal(where_is(s, 2), "gone");
-    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl.claim WHERE state = 1"), "0");
+    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl_internal.claim WHERE state = 1"), "0");
     refused(s, 1, "1@1", 1);
 }
 
@@ -201,7 +201,7 @@ static void the_same_completion_twice_at_once_is_applied_once(void **state) {
     blocked(s, s->b);
     run(s, s->a, "COMMIT");
     assert_string_equal(finish(s, s->b), DUPLICATE);
-    assert_string_equal(run(s, s->observer, "SELECT sum(done) FROM pawl.tally"), "1");
+    assert_string_equal(run(s, s->observer, "SELECT sum(done) FROM pawl_internal.tally"), "1");
     refused(s, 1, "1@1", 1);
 }
 
@@ -292,7 +292,7 @@ static void a_message_that_kills_its_worker_ends_as_a_dead_letter_and_its_mates_
         if (n != 3)
             assert_string_equal(where_is(s, n), "gone");
     }
-    assert_string_equal(run(s, s->observer, "SELECT sum(done) FROM pawl.tally"), "3");
+    assert_string_equal(run(s, s->observer, "SELECT sum(done) FROM pawl_internal.tally"), "3");
     refused(s, 1, last, 3);
 }
 

@@ -13,42 +13,49 @@ static const char *sql_append(struct scene *s, const char *stream, int expected,
                 expected, type);
 }
 
-static const char sql_stamp[] = "SELECT stamped || '/' || last_position FROM pawl.events_stamp(1000)";
-static const char sql_all[] =
-    "SELECT string_agg(stream || version, ' ' ORDER BY position) FROM pawl.events_all(0, false, 0, 1000)";
+static const char sql_stamp[] =
+    "SELECT stamped || '/' || last_position FROM pawl_internal.events_stamp(1000)";
+static const char sql_all[] = "SELECT string_agg(stream || version, ' ' ORDER BY position) FROM "
+                              "pawl_internal.events_all(0, false, 0, 1000)";
 
 static const char *sql_register(struct scene *s, const char *pattern) {
-    return text(s,
-                "SELECT answer FROM pawl.perspective_register('orders', 1, '{3}', '{%s}', 1::smallint, "
-                "'INSERT INTO public.seen SELECT stream, version FROM pawl.event_rows($1)', NULL, 0, 0, "
-                "0::smallint, 5000)",
-                pattern);
+    return text(
+        s,
+        "SELECT answer FROM pawl_internal.perspective_register('orders', 1, '{3}', '{%s}', 1::smallint, "
+        "'INSERT INTO public.seen SELECT stream, version FROM pawl.event_rows($1)', NULL, 0, 0, "
+        "0::smallint, 5000)",
+        pattern);
 }
 
 static void enter(struct scene *s, const char *id) {
     run(s, s->observer,
-        text(s, "SELECT now_ms FROM pawl.instance_register(%s, 'orders', 'host', 1, NULL, 8, 86400000, 0, 0)",
+        text(s,
+             "SELECT now_ms FROM pawl_internal.instance_register(%s, 'orders', 'host', 1, NULL, 8, 86400000, "
+             "0, 0)",
              id));
 }
 
 static const char *sql_grant(struct scene *s, const char *id, const char *stream) {
     return text(s,
                 "SELECT CASE WHEN granted THEN stream || '@' || token ELSE 'busy:' || stream END FROM "
-                "pawl.checkpoints_claim(%s, %s, '{orders@1}', 10, 300000)",
+                "pawl_internal.checkpoints_claim(%s, %s, '{orders@1}', 10, 300000)",
                 id, stream != NULL ? text(s, "'{%s}'", stream) : "NULL");
 }
 
 static const char *sql_apply(struct scene *s, const char *grant) {
     const char *at = strchr(grant, '@');
-    return text(s, "SELECT answer || ':' || version FROM pawl.perspective_apply('orders@1', %s, '{%.*s}', 0)",
-                at + 1, (int)(at - grant), grant);
+    return text(
+        s,
+        "SELECT answer || ':' || version FROM pawl_internal.perspective_apply('orders@1', %s, '{%.*s}', 0)",
+        at + 1, (int)(at - grant), grant);
 }
 
 static void watch(struct scene *s) {
     run(s, s->observer,
         "CREATE TABLE public.seen (stream text, version bigint, PRIMARY KEY (stream, version))");
     assert_string_equal(run(s, s->observer, sql_register(s, "*")), "1");
-    assert_string_equal(run(s, s->observer, "SELECT pawl.perspective_backfill('orders@1', 100)"), "t");
+    assert_string_equal(run(s, s->observer, "SELECT pawl_internal.perspective_backfill('orders@1', 100)"),
+                        "t");
 }
 
 static void two_appends_to_one_stream_wait_for_one_another_and_leave_no_gap(void **state) {
@@ -121,12 +128,13 @@ static void a_second_stamper_returns_at_once_and_a_dead_one_leaves_nothing_behin
     assert_string_equal(again, "1/1");
 }
 
-static const char sql_feed[] = "SELECT events || '/' || fed FROM pawl.receptors_feed('{mail}', 100)";
+static const char sql_feed[] = "SELECT events || '/' || fed FROM pawl_internal.receptors_feed('{mail}', 100)";
 static const char sql_fed[] =
-    "SELECT string_agg(headers ->> 'stream', ' ' ORDER BY seq) FROM pawl.message WHERE kind = 2";
+    "SELECT string_agg(headers ->> 'stream', ' ' ORDER BY seq) FROM pawl_internal.message WHERE kind = 2";
 
 static const char *sql_receptor(struct scene *s, const char *pattern, const char *replace) {
-    return text(s, "SELECT pawl.receptor_register('mail', '{3}', '{%s}', true, %s)", pattern, replace);
+    return text(s, "SELECT pawl_internal.receptor_register('mail', '{3}', '{%s}', true, %s)", pattern,
+                replace);
 }
 
 /* covers: W27 */
@@ -164,9 +172,9 @@ static void two_registrations_of_one_receptor_agree(void **state) {
     assert_true(strcmp(second, "2") == 0 ||
                 strcmp(second, "4") == 0); /* as it was, or as the third left it */
     assert_string_equal(third, "1");
-    assert_string_equal(run(s, s->observer, "SELECT patterns FROM pawl.receptor_list()"), "3 b*");
+    assert_string_equal(run(s, s->observer, "SELECT patterns FROM pawl_internal.receptor_list()"), "3 b*");
     run(s, s->a, "BEGIN");
-    assert_string_equal(run(s, s->a, "SELECT pawl.receptor_remove('mail')"), "1");
+    assert_string_equal(run(s, s->a, "SELECT pawl_internal.receptor_remove('mail')"), "1");
     start(s, s->b, sql_receptor(s, "a*", "false"));
     blocked(s, s->b);
     run(s, s->a, "COMMIT");
@@ -182,18 +190,18 @@ static void an_append_and_a_registration_leave_nothing_between_them(void **state
     blocked(s, s->b);
     run(s, s->a, "COMMIT");
     assert_string_equal(finish(s, s->b), "1");
-    assert_string_equal(run(s, s->b, "SELECT pawl.perspective_backfill('orders@1', 100)"), "t");
-    assert_string_equal(run(s, s->b, "SELECT stream FROM pawl.checkpoint"), "x");
+    assert_string_equal(run(s, s->b, "SELECT pawl_internal.perspective_backfill('orders@1', 100)"), "t");
+    assert_string_equal(run(s, s->b, "SELECT stream FROM pawl_internal.checkpoint"), "x");
     /* The other way round: an append that waits for a registration sees it. */
-    run(s, s->observer, "SELECT pawl.perspective_change('orders@1', 3::smallint, 1000)");
+    run(s, s->observer, "SELECT pawl_internal.perspective_change('orders@1', 3::smallint, 1000)");
     run(s, s->b, "BEGIN");
     run(s, s->b, sql_register(s, "*"));
     start(s, s->a, sql_append(s, "y", 0, "Created"));
     blocked(s, s->a);
     run(s, s->b, "COMMIT");
     assert_string_equal(finish(s, s->a), "1");
-    assert_string_equal(run(s, s->b, "SELECT string_agg(stream, ' ' ORDER BY stream) FROM pawl.checkpoint"),
-                        "x y");
+    assert_string_equal(
+        run(s, s->b, "SELECT string_agg(stream, ' ' ORDER BY stream) FROM pawl_internal.checkpoint"), "x y");
 }
 
 /* Not when its lease ends, which is minutes later. */
@@ -205,13 +213,13 @@ static void a_checkpoint_that_was_locked_when_its_holder_left_is_free_when_the_l
     run(s, s->observer, sql_append(s, "x", 0, "Created"));
     assert_non_null(strstr(run(s, s->a, sql_grant(s, instance_1, "x")), "x@"));
     run(s, s->a, "BEGIN");
-    run(s, s->a, "SELECT 1 FROM pawl.checkpoint FOR UPDATE");
-    run(s, s->b, text(s, "SELECT pawl.instance_deregister(%s)", instance_1)); /* waits for nobody */
+    run(s, s->a, "SELECT 1 FROM pawl_internal.checkpoint FOR UPDATE");
+    run(s, s->b, text(s, "SELECT pawl_internal.instance_deregister(%s)", instance_1)); /* waits for nobody */
     assert_string_equal(run(s, s->b, sql_grant(s, instance_2, NULL)), "");
     run(s, s->a, "ROLLBACK");
     assert_non_null(strstr(run(s, s->b, sql_grant(s, instance_2, NULL)), "x@"));
     run(s, s->b, sql_beat(s, 2));
-    assert_string_equal(run(s, s->b, "SELECT bool_or(leftovers) FROM pawl.instance"), "f");
+    assert_string_equal(run(s, s->b, "SELECT bool_or(leftovers) FROM pawl_internal.instance"), "f");
 }
 
 /* covers: B0.2 */

@@ -3,7 +3,8 @@
 #include "interleave/races.h"
 
 static const char *count(struct scene *s, const char *what) {
-    return run(s, s->observer, text(s, "SELECT count(*) FROM pawl.lane WHERE kind = 1 AND %s", what));
+    return run(s, s->observer,
+               text(s, "SELECT count(*) FROM pawl_internal.lane WHERE kind = 1 AND %s", what));
 }
 
 static void a_draining_lane_moves_only_after_its_last_claim_ended(void **state) {
@@ -60,8 +61,8 @@ static void a_claim_beside_a_hand_over_grants_nothing_of_the_lanes_that_go(void 
     run(s, s->observer, sql_beat(s, 2));
     const char *taken = run(s, s->c, sql_claim(s, 2, 100));
     assert_true(strlen(kept) > 0 && strlen(taken) > 0);
-    assert_string_equal(run(s, s->observer, "SELECT sum(cardinality(seqs)) FROM pawl.claim WHERE state = 1"),
-                        "60");
+    assert_string_equal(
+        run(s, s->observer, "SELECT sum(cardinality(seqs)) FROM pawl_internal.claim WHERE state = 1"), "60");
     refused(s, 1, taken, atoi(taken));
     refused(s, 2, kept, atoi(kept));
 }
@@ -104,7 +105,7 @@ static void an_instance_that_beats_right_now_is_not_evicted(void **state) {
     join(s, 1);
     join(s, 2);
     run(s, s->observer,
-        "UPDATE pawl.instance SET lease_ms = 15000, lease_until_ms = beat_ms + 15000 "
+        "UPDATE pawl_internal.instance SET lease_ms = 15000, lease_until_ms = beat_ms + 15000 "
         "WHERE id = '01900000-0000-7000-8000-aa0000000001'");
     send_now(s, 1, "x");
     const char *grant = run(s, s->a, sql_claim(s, 1, 10));
@@ -144,12 +145,12 @@ static void a_beat_does_not_wait_for_a_silent_peer_that_is_idle_in_a_transaction
     join(s, 2);
     move_clock(s, 2000);
     assert_string_equal(run(s, s->b, sql_beat(s, 2)), "8/0/1");
-    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl.claim WHERE state = 1"),
+    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl_internal.claim WHERE state = 1"),
                         "1"); /* the one that is held */
     assert_true(strlen(run(s, s->b, sql_claim(s, 2, 100))) > 0);
     run(s, s->a, "COMMIT");
     assert_string_equal(run(s, s->b, sql_beat(s, 2)), "0/0/0"); /* now nothing is left of it */
-    assert_string_equal(run(s, s->observer, "SELECT sum(done) FROM pawl.tally"), "1");
+    assert_string_equal(run(s, s->observer, "SELECT sum(done) FROM pawl_internal.tally"), "1");
     refused(s, 1, grant, 2);
 }
 
@@ -174,7 +175,7 @@ static const char *look(struct scene *s, int n) {
     return run(s, s->observer,
                text(s,
                     "SELECT evicted || '/' || believe_ms FROM "
-                    "pawl.peers_look('01900000-0000-7000-8000-aa00%08x')",
+                    "pawl_internal.peers_look('01900000-0000-7000-8000-aa00%08x')",
                     (unsigned)n));
 }
 
@@ -184,14 +185,14 @@ static void absent_locks_say_nothing_for_one_lease_after_a_promotion(void **stat
     struct scene *s = *state;
     join(s, 2);
     join_lease(s, 1, 15000);
-    run(s, s->b, "SELECT pawl.liveness_hold('01900000-0000-7000-8000-aa0000000002')");
+    run(s, s->b, "SELECT pawl_internal.liveness_hold('01900000-0000-7000-8000-aa0000000002')");
     assert_string_equal(look(s, 1), "0/-1");
-    run(s, s->observer, "UPDATE pawl.settings SET timeline = '00000000'");
+    run(s, s->observer, "UPDATE pawl_internal.settings SET timeline = '00000000'");
     cut(s, &s->b);
     assert_string_equal(look(s, 1), "0/-1");
     move_clock(s, 5000);
     assert_string_equal(look(s, 1), "0/-1");
-    run(s, s->observer, "SELECT pawl.epoch_follow(0)");
+    run(s, s->observer, "SELECT pawl_internal.epoch_follow(0)");
     move_clock(s, 9000);
     run(s, s->observer, sql_beat(s, 1));
     move_clock(s, 5999);
@@ -206,7 +207,7 @@ static const char *locked(struct scene *s, int n) {
     return run(s, s->observer,
                text(s,
                     "SELECT concat_ws(' ', locked, locked_pid) FROM "
-                    "pawl.why('01900000-0000-7000-8000-0100%08x')",
+                    "pawl_internal.why('01900000-0000-7000-8000-0100%08x')",
                     (unsigned)n));
 }
 
@@ -237,10 +238,11 @@ static void why_names_who_has_locked_what_a_message_waits_for(void **state) {
 /* An instance that beats and reports that it holds nothing: its grants are given back. Returns
  * "released/epoch". */
 static const char *sql_settle(struct scene *s, int instance, long long settled) {
-    return text(s,
-                "SELECT released || '/' || epoch FROM "
-                "pawl.grants_settle('01900000-0000-7000-8000-aa00%08x', 1::smallint, NULL, NULL, %lld, 0)",
-                (unsigned)instance, settled);
+    return text(
+        s,
+        "SELECT released || '/' || epoch FROM "
+        "pawl_internal.grants_settle('01900000-0000-7000-8000-aa00%08x', 1::smallint, NULL, NULL, %lld, 0)",
+        (unsigned)instance, settled);
 }
 
 static void a_beat_does_not_wait_for_a_claim_that_an_idle_transaction_has_locked(void **state) {
@@ -261,14 +263,16 @@ static void a_beat_does_not_wait_for_a_claim_that_an_idle_transaction_has_locked
 
 /* A promotion, as the schema sees it: the timeline is not the one it knows. */
 static void promote(struct scene *s) {
-    run(s, s->observer, "UPDATE pawl.settings SET timeline = '00000000'");
+    run(s, s->observer, "UPDATE pawl_internal.settings SET timeline = '00000000'");
 }
 
 static const char *epoch_of(struct scene *s, const char *grant, int n) {
     return text(s, "%lld", token_of(s, grant, n) >> 40);
 }
 
-static const char *epoch(struct scene *s) { return run(s, s->observer, "SELECT epoch FROM pawl.settings"); }
+static const char *epoch(struct scene *s) {
+    return run(s, s->observer, "SELECT epoch FROM pawl_internal.settings");
+}
 
 static void a_claim_in_an_idle_transaction_after_a_promotion_holds_up_no_token(void **state) {
     struct scene *s = *state;
@@ -327,23 +331,26 @@ static void who_is_evicted_in_part_is_told_and_a_later_beat_takes_the_rest(void 
         send_now(s, n, text(s, "stream-%d", n));
     const char *grant = run(s, s->a, sql_claim(s, 1, 100)); /* on every lane */
     run(s, s->a, "BEGIN");
-    run(s, s->a, text(s, "SELECT 1 FROM pawl.claim WHERE token = %lld FOR UPDATE", token_of(s, grant, 1)));
+    run(s, s->a,
+        text(s, "SELECT 1 FROM pawl_internal.claim WHERE token = %lld FOR UPDATE", token_of(s, grant, 1)));
     join(s, 2);
     move_clock(s, 2000);
     run(s, s->b, sql_beat(s, 2));
-    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl.claim WHERE state = 1"), "1");
+    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl_internal.claim WHERE state = 1"), "1");
     assert_string_equal(run_error(s, s->c, sql_beat(s, 1)), "PW004");
     assert_string_equal(run_error(s, s->c, sql_claim(s, 1, 100)), "PW004");
     move_clock(s, LEASE_MS / 2); /* not overdue: only an eviction ends it */
-    run(s, s->observer, "UPDATE pawl.settings SET stale_ms = 1");
-    run(s, s->observer, "SELECT instances_removed FROM pawl.maintain(NULL, 1000)");
-    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl.instance WHERE state = 2"), "1");
+    run(s, s->observer, "UPDATE pawl_internal.settings SET stale_ms = 1");
+    run(s, s->observer, "SELECT instances_removed FROM pawl_internal.maintain(NULL, 1000)");
+    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl_internal.instance WHERE state = 2"),
+                        "1");
     run(s, s->b, sql_beat(s, 2)); /* this one cannot take it either, and leaves it to the next */
     run(s, s->a, "COMMIT");
     run(s, s->b, sql_beat(s, 2));
-    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl.claim WHERE state = 1"), "0");
+    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl_internal.claim WHERE state = 1"), "0");
     assert_string_equal(where_is(s, 1), "aside a0 d0 l2");
-    assert_string_equal(run(s, s->observer, "SELECT instances_removed FROM pawl.maintain(NULL, 1000)"), "1");
+    assert_string_equal(
+        run(s, s->observer, "SELECT instances_removed FROM pawl_internal.maintain(NULL, 1000)"), "1");
     refused(s, 1, grant, 1);
 }
 
@@ -352,7 +359,7 @@ static void lanes_change_hands_though_an_idle_transaction_holds_the_balance(void
     join(s, 1);
     join(s, 2);
     run(s, s->a, "BEGIN");
-    run(s, s->a, "SELECT kind FROM pawl.balance WHERE kind = 1 FOR UPDATE");
+    run(s, s->a, "SELECT kind FROM pawl_internal.balance WHERE kind = 1 FOR UPDATE");
     assert_string_equal(run(s, s->b, sql_beat(s, 1)), "0/4/0");
     assert_string_equal(run(s, s->b, sql_beat(s, 2)), "4/0/0");
     run(s, s->a, "COMMIT");

@@ -65,10 +65,10 @@ static void nor_does_it_when_old_versions_of_the_lanes_pile_up(void **state) {
     struct scene *s = *state;
     open_foreign_one(s);
     run(s, s->observer, /* none of these versions may go while the foreign one is open */
-        "DO $$ BEGIN FOR n IN 1 .. 1000 LOOP UPDATE pawl.lane SET moves = moves; END LOOP; END $$");
+        "DO $$ BEGIN FOR n IN 1 .. 1000 LOOP UPDATE pawl_internal.lane SET moves = moves; END LOOP; END $$");
     run(s, s->observer, "SELECT pg_stat_force_next_flush()");
     puts_go_on_beside_the_foreign_one(s);
-    assert_string_equal(run(s, s->observer, "SELECT max(era) > 0 FROM pawl.lane"), "t");
+    assert_string_equal(run(s, s->observer, "SELECT max(era) > 0 FROM pawl_internal.lane"), "t");
 }
 
 static void transactions_that_follow_one_another_keep_their_order(void **state) {
@@ -127,7 +127,7 @@ static void more_late_commits_beside_a_held_stream_all_come_in_order(void **stat
 static void late_twins(struct scene *s, bool apart, bool paused) {
     join(s, 1);
     if (paused)
-        run(s, s->observer, "SELECT pawl.pause_set(2::smallint, 'w', NULL, 'anna')");
+        run(s, s->observer, "SELECT pawl_internal.pause_set(2::smallint, 'w', NULL, 'anna')");
     run(s, s->a, "BEGIN");
     run(s, s->a, sql_send(s, 1, paused ? "w" : "z"));
     run(s, s->a, sql_send(s, 1, "x"));
@@ -245,7 +245,8 @@ static void a_put_that_has_its_number_but_not_its_row_is_not_lost(void **state) 
     run(s, s->observer,
         "CREATE FUNCTION public.stop() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
         "IF NEW.type = 'stop' THEN PERFORM pg_advisory_xact_lock_shared(42); END IF; RETURN NEW; END $$; "
-        "CREATE TRIGGER stop BEFORE INSERT ON pawl.message FOR EACH ROW EXECUTE FUNCTION public.stop()");
+        "CREATE TRIGGER stop BEFORE INSERT ON pawl_internal.message FOR EACH ROW EXECUTE FUNCTION "
+        "public.stop()");
     /* Every 32nd number is logged and would give an id by itself: not the one that counts here. */
     send_now(s, 9, "w");
     const char *nine = run(s, s->b, sql_claim(s, 1, 10));
@@ -269,7 +270,8 @@ static void a_transaction_that_began_while_a_claim_was_being_made_is_not_lost(vo
     struct scene *s = *state;
     join(s, 1);
     send_now(s, 1, "w");
-    run(s, s->c, "BEGIN; ALTER SEQUENCE pawl.token_seq OWNED BY NONE"); /* whoever draws a token waits */
+    run(s, s->c,
+        "BEGIN; ALTER SEQUENCE pawl_internal.token_seq OWNED BY NONE"); /* whoever draws a token waits */
     start(s, s->b, sql_claim(s, 1, 10));
     blocked(s, s->b);
     run(s, s->a, "BEGIN");

@@ -2,8 +2,8 @@
 #include "interleave/calls.h"
 #include "interleave/races.h"
 
-#define PAUSE(scope, name) "SELECT pawl.pause_set(" #scope "::smallint, '" name "', NULL, 'anna')"
-#define RESUME(scope, name) "SELECT pawl.pause_clear(" #scope "::smallint, '" name "')"
+#define PAUSE(scope, name) "SELECT pawl_internal.pause_set(" #scope "::smallint, '" name "', NULL, 'anna')"
+#define RESUME(scope, name) "SELECT pawl_internal.pause_clear(" #scope "::smallint, '" name "')"
 
 static void expect_claim(struct scene *s, const char *wanted) {
     assert_string_equal(numbers(s, run(s, s->observer, sql_claim(s, 1, 10))), wanted);
@@ -32,9 +32,9 @@ static void nor_does_a_heartbeat_miss_it(void **state) {
     run(s, s->b, RESUME(2, "x"));
     run(s, s->b, sql_beat(s, 1)); /* the claim is still at the lane */
     run(s, s->a, "COMMIT");
-    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl.resumed"), "1");
+    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl_internal.resumed"), "1");
     run(s, s->b, sql_beat(s, 1));
-    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl.resumed"), "0");
+    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl_internal.resumed"), "0");
     expect_claim(s, "1");
 }
 
@@ -51,14 +51,14 @@ static void a_resume_stops_no_lane_because_one_is_locked(void **state) {
     for (int n = 1; n <= 32; n++)
         send_now(s, n, text(s, "s%d", n));
     expect_claim(s, "");
-    assert_string_equal(run(s, s->observer, "SELECT count(DISTINCT lane) FROM pawl.aside"), "8");
-    run(s, s->c, "BEGIN; SELECT 1 FROM pawl.lane WHERE kind = 1 AND lane = 3 FOR UPDATE");
+    assert_string_equal(run(s, s->observer, "SELECT count(DISTINCT lane) FROM pawl_internal.aside"), "8");
+    run(s, s->c, "BEGIN; SELECT 1 FROM pawl_internal.lane WHERE kind = 1 AND lane = 3 FOR UPDATE");
     run(s, s->b, RESUME(1, "T"));
-    const char *others = run(s, s->observer, "SELECT count(*) FROM pawl.aside WHERE lane <> 3");
+    const char *others = run(s, s->observer, "SELECT count(*) FROM pawl_internal.aside WHERE lane <> 3");
     assert_string_equal(counted(s, s->a, 100), others);
     run(s, s->c, "COMMIT");
     assert_string_equal(counted(s, s->a, 100),
-                        run(s, s->observer, "SELECT count(*) FROM pawl.aside WHERE lane = 3"));
+                        run(s, s->observer, "SELECT count(*) FROM pawl_internal.aside WHERE lane = 3"));
 }
 
 static void a_resume_does_not_wait_for_a_hold_and_does_not_miss_it(void **state) {
@@ -68,7 +68,7 @@ static void a_resume_does_not_wait_for_a_hold_and_does_not_miss_it(void **state)
     send_now(s, 1, "x");
     send_now(s, 2, "y");
     expect_claim(s, "");
-    run(s, s->c, "BEGIN; SELECT 1 FROM pawl.hold WHERE key = 'x' FOR UPDATE");
+    run(s, s->c, "BEGIN; SELECT 1 FROM pawl_internal.hold WHERE key = 'x' FOR UPDATE");
     run(s, s->b, RESUME(1, "T"));
     expect_claim(s, "2");
     run(s, s->c, "COMMIT");
@@ -141,8 +141,8 @@ static void a_message_that_is_cancelled_while_it_is_given_back_does_not_wait(voi
     send_now(s, 1, "x");
     run(s, s->observer, PAUSE(3, "T*"));
     const char *grant = run(s, s->a, sql_claim(s, 1, 10));
-    const char *cancel = text(s, "SELECT pawl.pause_set(4::smallint, '%s', NULL, 'anna')",
-                              run(s, s->observer, "SELECT id FROM pawl.message"));
+    const char *cancel = text(s, "SELECT pawl_internal.pause_set(4::smallint, '%s', NULL, 'anna')",
+                              run(s, s->observer, "SELECT id FROM pawl_internal.message"));
     run(s, s->a, "BEGIN");
     assert_string_equal(run(s, s->a, sql_give_back(s, grant)), APPLIED);
     start(s, s->b, cancel);
@@ -157,8 +157,8 @@ static void a_cancelled_message_does_not_wait_behind_the_claim_that_passes_over_
     join(s, 1);
     run(s, s->observer, PAUSE(2, "x"));
     send_now(s, 1, "x");
-    const char *cancel = text(s, "SELECT pawl.pause_set(4::smallint, '%s', NULL, 'anna')",
-                              run(s, s->observer, "SELECT id FROM pawl.message"));
+    const char *cancel = text(s, "SELECT pawl_internal.pause_set(4::smallint, '%s', NULL, 'anna')",
+                              run(s, s->observer, "SELECT id FROM pawl_internal.message"));
     run(s, s->a, "BEGIN");
     assert_string_equal(run(s, s->a, sql_claim(s, 1, 10)), "");
     start(s, s->b, cancel);
@@ -180,7 +180,8 @@ static void late_and_paused(struct scene *s, int open, int distance) {
              "id => ('01900000-0000-7000-8000-0100' || lpad(to_hex(n), 8, '0'))::uuid)) "
              "FROM generate_series(1, 9000) AS n",
              10 * open, 10 * open));
-    run(s, s->observer, text(s, "SELECT nextval('pawl.message_seq') FROM generate_series(1, %d)", distance));
+    run(s, s->observer,
+        text(s, "SELECT nextval('pawl_internal.message_seq') FROM generate_series(1, %d)", distance));
     send_now(s, 10001, "y");
     const char *first = run(s, s->b, sql_claim(s, 1, 10));
     assert_string_equal(run(s, s->b, sql_complete(s, 1, first, 10001)), APPLIED); /* the cursor is here */
@@ -191,10 +192,11 @@ static void late_and_paused(struct scene *s, int open, int distance) {
     for (int n = 10; n <= 10 * open; n += 10)
         assert_string_equal(run(s, s->b, sql_complete(s, 1, grant, n)), APPLIED);
     assert_string_equal(run(s, s->b, sql_claim(s, 1, 500)), "");
-    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl.message"), "0");
+    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl_internal.message"), "0");
     run(s, s->observer, RESUME(1, "T"));
     assert_string_equal(counted(s, s->b, 5000), "5000");
-    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl.aside"), text(s, "%d", 9000 - open));
+    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl_internal.aside"),
+                        text(s, "%d", 9000 - open));
 }
 
 static void more_late_commits_than_a_claim_passes_over_are_not_lost(void **state) {

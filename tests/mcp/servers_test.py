@@ -96,7 +96,7 @@ def everything(tools, how):
     began = time.monotonic()
     code, _, text = run(tools, "call", "every.trigger-long-running-operation", '{"duration":30,"steps":3}',
                         "--timeout", "1500ms")
-    case(f"everything over {how}: the time limit holds", code == 69 and time.monotonic() - began < 8, text)
+    case(f"everything over {how}: the time limit holds", code == 76 and time.monotonic() - began < 8, text)
 
 
 def filesystem(tools, folder, how):
@@ -166,7 +166,7 @@ def newer_era(folder):
             code, said, text = run(tools, "call", "new.greet", '{"name":"pawl","region":"Köln"}')
             case(f"the newer era over {how}: call", code == 0 and said["text"] == "hello pawl in Köln", text)
             code, _, text = run(tools, "call", "new.slow", "{}", "--timeout", "1500ms")
-            case(f"the newer era over {how}: the time limit holds", code == 69, text)
+            case(f"the newer era over {how}: the time limit holds", code == 76, text)
     finally:
         for process in processes:
             end(process)

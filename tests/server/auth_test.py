@@ -123,7 +123,7 @@ class AuthTest(ServerTest):
         operation = operations.get("get" if method == "HEAD" else method.lower())
         if operation is None:
             return 405
-        needs = operation["x-credential"]
+        needs = operation["x-role"]
         role = {"viewer cookie": "viewer", "operator cookie": "operator",
                 "operator cookie with header": "operator"}.get(credential, credential)
         if needs == "none":

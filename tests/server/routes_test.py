@@ -2,6 +2,8 @@
 
 Usage: routes_test.py PAWL HELPER ROOT sqlite|postgres [NAME]
 """
+import importlib.machinery
+import importlib.util
 import json
 import os
 import pathlib
@@ -36,7 +38,7 @@ class Routes(ServerTest):
         operation = self.document["paths"][template][method.lower()]
         path = re.sub(r"\{(\w+)\}", lambda m: urllib.parse.quote(str(parts[m.group(1)]), safe=""), template)
         role = role or {"none": None, "viewer": "operator", "operator": "operator",  # a viewer sees no payloads
-                        "worker": "worker"}[operation["x-credential"]]
+                        "worker": "worker"}[operation["x-role"]]
         answer = self.request(method, path + query, body, role=role)
         wanted = status or int(next(code for code in operation["responses"] if code[0] == "2"))
         self.assertEqual(answer.status, wanted, answer)
@@ -75,24 +77,38 @@ class Routes(ServerTest):
         self.die("order.created", "s/2", "no such customer 4712")
         self.die("order.paid", "s/3", "the bank is closed")
         self.assertEqual(len(self.call("GET", "/v1/messages", query="?state=dead")["items"]), 3)
-        shown = self.call("GET", "/v1/messages/{id}", id=first)["items"][0]
+        shown = self.call("GET", "/v1/messages/{id}", id=first)
         self.assertEqual((shown["state"], shown["payload"]["password"]), ("dead", "***"))
         self.assertEqual(self.call("GET", "/v1/messages/{id}/why", id=first)["cause"], "dead")
         self.call("GET", "/v1/messages/{id}/receptors", id=first)
-        groups = self.call("GET", "/v1/dead/groups", query="?kind=outbox")["items"]
+        groups = self.call("GET", "/v1/messages/failures", query="?kind=outbox")["items"]
         self.assertEqual([row["count"] for row in groups], [2, 1])
-        self.call("POST", "/v1/dead/{id}/redrive", id=first)
-        self.assertEqual(self.call("GET", "/v1/messages/{id}", id=first)["items"][0]["state"], "scheduled")
-        dry = self.wait_operation(self.call("POST", "/v1/dead/redrive", {"all": True, "dry_run": True}))
+        self.call("POST", "/v1/messages/{id}/retry", id=first)
+        self.assertEqual(self.call("GET", "/v1/messages/{id}", id=first)["state"], "scheduled")
+        self.assertEqual(self.call("GET", "/v1/why", query="?kind=message&id=" + first)["state"], "scheduled")
+        dry = self.wait_operation(self.call("POST", "/v1/messages/retry", {"all": True, "dry_run": True}))
         self.assertEqual((dry["state"], dry["seen"], dry["applied"], dry["total"]), ("done", 2, 0, 2))
-        done = self.wait_operation(self.call("POST", "/v1/dead/redrive", {"type": "order.created"}))
+        done = self.wait_operation(self.call("POST", "/v1/messages/retry", {"type": "order.created"}))
         self.assertEqual((done["seen"], done["applied"], done["refused"]), (1, 1, 0))
         fourth = self.die("order.lost", "s/4", "gone")
-        self.call("POST", "/v1/dead/{id}/discard", id=fourth)
-        done = self.wait_operation(self.call("POST", "/v1/dead/discard", {"all": True}))
+        self.assertEqual(self.call("DELETE", "/v1/messages/{id}", id=fourth)["answer"], "applied")
+        fifth = self.die("order.lost", "s/5", "gone")
+        self.assertEqual(self.call("POST", "/v1/messages/{id}/skip", id=fifth)["answer"], "applied")
+        waiting = self.call("POST", "/v1/messages", {"type": "order.slow", "payload": [1]})["items"][0]["id"]
+        self.assertEqual(self.call("POST", "/v1/messages/{id}/cancel", {"reason": "a test"}, id=waiting)["answer"], "cancelled")
+        self.call("DELETE", "/v1/pauses/{scope}/{name}", scope="message", name=waiting)
+        self.call("PUT", "/v1/settings", {"history_ms": 3600000})
+        worker = self.post("/v1/leases", {"service": "w", "kinds": ["outbox"]}, role="worker")["id"]
+        for item in self.post(f"/v1/leases/{worker}/claim", {"kind": "outbox", "max": 100}, role="worker")["items"]:
+            verb = "complete" if item["id"] == waiting else "release"
+            self.post(f"/v1/leases/{worker}/{verb}", {"kind": "outbox", "items": [
+                {"token": item["token"], "id": item["id"], **({} if verb == "complete" else {"delay_ms": 3600000})}]}, role="worker")
+        self.request("DELETE", f"/v1/leases/{worker}", role="worker")
+        self.assertEqual(self.call("POST", "/v1/messages/{id}/replay", id=waiting), {"id": waiting, "replayed": waiting})
+        done = self.wait_operation(self.call("POST", "/v1/messages/delete", {"all": True}))
         self.assertEqual(done["applied"], 1)
-        self.call("POST", "/v1/dead/redrive", {}, status=400)
-        self.call("POST", "/v1/dead/redrive", {"all": True, "type": "x"}, status=400)
+        self.call("POST", "/v1/messages/retry", {}, status=400)
+        self.call("POST", "/v1/messages/retry", {"all": True, "type": "x"}, status=400)
         self.call("GET", "/v1/operations")
         self.call("POST", "/v1/operations/{id}/cancel", id=done["id"])
 
@@ -101,23 +117,24 @@ class Routes(ServerTest):
         self.assertEqual(self.call("GET", "/v1/instances")["items"][0]["id"], instance)
         self.assertEqual(len(self.call("GET", "/v1/partitions", query="?kind=inbox")["items"]), 64)
         self.call("GET", "/v1/duties")
-        self.call("GET", "/v1/streams", query="?kind=outbox&limit=5")
-        place = self.call("GET", "/v1/streams/{name}", name="a/b c")
+        self.call("GET", "/v1/streams", query="?kind=outbox&look=5")
+        place = self.call("GET", "/v1/streams/{stream}", stream="a/b c")
         self.assertEqual((place["stream"], place["outbox_owner"]), ("a/b c", instance))
+        self.assertEqual(self.call("GET", "/v1/partitions/{stream}", stream="a/b c"), place)
         self.call("POST", "/v1/instances/{id}/evict", id=instance)
         self.call("POST", "/v1/instances/{id}/evict", id=server_support.cli_support.ABSENT, status=404)
 
     def notes(self):
         self.call("POST", "/v1/pauses", {"scope": "stream", "name": "a/b c", "reason": "repair"})
         self.assertEqual(self.call("GET", "/v1/pauses")["items"][0]["name"], "a/b c")
-        self.assertTrue(self.call("GET", "/v1/streams/{name}", name="a/b c")["paused"])
+        self.assertTrue(self.call("GET", "/v1/streams/{stream}", stream="a/b c")["paused"])
         self.call("DELETE", "/v1/pauses/{scope}/{name}", scope="stream", name="a/b c")
         actions = self.call("GET", "/v1/actions", query="?limit=2")
         self.assertEqual([row["action"] for row in actions["items"]], ["resume", "pause"])
         self.assertEqual(actions["items"][0]["actor"], "http operator")
         self.call("GET", "/v1/actions", query=f"?limit=2&cursor={actions['next']}")
         self.call("GET", "/v1/refused")
-        self.sql("INSERT INTO pawl.refused (reason, consumer, topic, message_id, detail, payload, payload_hash, received_ms) "
+        self.sql("INSERT INTO pawl_internal.refused (reason, consumer, topic, message_id, detail, payload, payload_hash, received_ms) "
                  "VALUES (2, 'c', 't', 'm', 'd', 'p', 1, 1)")
         number = self.call("GET", "/v1/refused")["items"][0]["number"]
         self.call("DELETE", "/v1/refused/{number}", number=number)
@@ -132,10 +149,10 @@ class Routes(ServerTest):
 
     def events(self):
         body = {"expected": 0, "events": [{"type": "order.made", "payload": {"n": 1}}, {"type": "order.sent"}]}
-        self.assertEqual(self.call("POST", "/v1/streams/{name}/events", body, name="o/1")["version"], 2)
-        self.call("POST", "/v1/streams/{name}/events", body, name="o/1", status=409)
-        page = self.call("GET", "/v1/streams/{name}/events", query="?limit=1", name="o/1")
-        page = self.call("GET", "/v1/streams/{name}/events", query=f"?limit=1&cursor={page['next']}", name="o/1")
+        self.assertEqual(self.call("POST", "/v1/streams/{stream}/events", body, stream="o/1")["version"], 2)
+        self.call("POST", "/v1/streams/{stream}/events", body, stream="o/1", status=409)
+        page = self.call("GET", "/v1/events", query="?stream=o%2F1&limit=1")
+        page = self.call("GET", "/v1/events", query=f"?stream=o%2F1&limit=1&cursor={page['next']}")
         self.assertEqual(page["items"][0]["type"], "order.sent")
         self.assertEqual(len(self.call("GET", "/v1/events")["items"]), 2)
 
@@ -156,7 +173,7 @@ class Routes(ServerTest):
         self.assertEqual(worked.code, 0, worked)
         row = self.call("GET", "/v1/receptors/{name}", name="mail")
         self.assertEqual((row["behind"], row["messages"]), (0, 1))
-        event = self.get("/v1/streams/o%2F1/events?limit=1")["items"][0]["id"]
+        event = self.get("/v1/events?stream=o%2F1&limit=1")["items"][0]["id"]
         notes = self.call("GET", "/v1/events/{id}/receptors", id=event)["items"]
         self.assertEqual([(note["receptor"], note["state"], note["attempts"], note["error"]) for note in notes],
                          [("event:mail", "failed for good", 1, "exit code 65: no")])
@@ -164,7 +181,7 @@ class Routes(ServerTest):
         self.call("GET", "/v1/events/{id}/receptors", id="x", status=400)
         dead = self.get("/v1/messages?state=dead&kind=inbox&topic=event%3Amail")["items"]
         self.assertEqual([row["causation_id"] for row in dead], [event])
-        self.assertEqual(self.wait_operation(self.call("POST", "/v1/dead/redrive", {"kind": "inbox", "topic": "event:mail"}))["applied"], 1)
+        self.assertEqual(self.wait_operation(self.call("POST", "/v1/messages/retry", {"kind": "inbox", "topic": "event:mail"}))["applied"], 1)
         self.call("POST", "/v1/pauses", {"scope": "topic", "name": "event:mail"})
         self.assertTrue(self.call("GET", "/v1/receptors")["items"][0]["paused"])
         self.call("DELETE", "/v1/pauses/{scope}/{name}", scope="topic", name="event:mail")
@@ -174,18 +191,18 @@ class Routes(ServerTest):
         self.call("DELETE", "/v1/receptors/{name}", name="mail")
         for method in ("GET", "DELETE"):
             self.assertIn("no receptor on events named mail", self.call(method, "/v1/receptors/{name}", name="mail", status=404)["detail"])
-        self.assertEqual(self.call("GET", "/v1/actions", query="?limit=1")["items"][0]["action"], "removeReceptor")
+        self.assertEqual(self.call("GET", "/v1/actions", query="?limit=1")["items"][0]["action"], "receptor.delete")
 
     def perspectives(self):
         path = self.dir / "p.json"
         path.write_text(json.dumps({"name": "orders", "version": 1, "on": ["order.made"], "exec": "true"}))
-        self.ok("perspectives", "register", str(path))
+        self.ok("perspective", "set", str(path))
         path.write_text(json.dumps({"name": "orders", "version": 2, "on": ["order.made"], "exec": "true"}))
-        self.ok("perspectives", "register", str(path))
+        self.ok("perspective", "set", str(path))
         self.assertEqual(len(self.call("GET", "/v1/perspectives/{name}", name="orders")["items"]), 2)
         self.call("GET", "/v1/perspectives")
         self.call("GET", "/v1/perspectives/errors")
-        self.assertEqual(self.call("GET", "/v1/checkpoints", query="?limit=1")["items"][0]["status"], "pending")
+        self.assertEqual(self.call("GET", "/v1/perspectives/checkpoints", query="?limit=1")["items"][0]["status"], "pending")
         for verb in ("pause", "resume"):
             self.call("POST", "/v1/perspectives/{name}/" + verb, name="orders@1")
         self.call("POST", "/v1/perspectives/{name}/reset", {}, name="orders@1")
@@ -194,16 +211,21 @@ class Routes(ServerTest):
         for key in ("orders@1", "orders@2"):
             self.call("POST", "/v1/perspectives/{name}/skip", skip, name=key)
         self.call("POST", "/v1/perspectives/{name}/switch", {"version": 2}, name="orders", status=409)
-        self.sql("UPDATE pawl.checkpoint SET version = 2")
+        self.sql("UPDATE pawl_internal.checkpoint SET version = 2")
         self.call("POST", "/v1/perspectives/{name}/pause", name="nothing@1", status=404)
-        self.call("POST", "/v1/perspectives/{name}/remove", name="orders@1")
+        self.call("DELETE", "/v1/perspectives/{name}", name="orders@1")
 
     def jobs(self):
         first = self.call("POST", "/v1/jobs", {"type": "t.one", "payload": {"n": 1}, "key": "k"})["id"]
         self.assertEqual(self.call("GET", "/v1/jobs/{id}", id=first)["state"], "ready")
         self.assertEqual(self.call("GET", "/v1/jobs/{id}/why", id=first)["cause"], "no worker")
         self.call("GET", "/v1/jobs/{id}/steps", id=first)
-        self.call("GET", "/v1/jobs/groups")
+        began = time.monotonic()
+        waited = self.call("GET", "/v1/jobs/{id}/wait", id=first, query="?timeout_ms=700")
+        self.assertEqual((waited["ended"], waited["state"], time.monotonic() - began >= 0.6), (False, "ready", True))
+        asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "job_show", "arguments": {"id": first}}}
+        self.assertEqual(self.call("POST", "/mcp", asked)["result"]["structuredContent"]["state"], "ready")
+        self.call("GET", "/v1/jobs/failures")
         self.call("POST", "/v1/jobs/{id}/cancel", id=first)
         self.call("GET", "/v1/jobs/{id}", id=first, status=404)
         ids = [self.call("POST", "/v1/jobs", {"type": "t.many", "max_attempts": 1})["id"] for _ in range(4)]
@@ -216,23 +238,23 @@ class Routes(ServerTest):
             {**item, "error": "no", "permanent": True} for item in items]}, id=worker)
         self.assertEqual([row["answer"] for row in failed["items"]], ["applied"] * 4)
         self.call("POST", "/v1/jobs/{id}/retry", id=ids[0])
-        self.call("POST", "/v1/jobs/{id}/discard", id=ids[1])
-        self.assertEqual(self.wait_operation(self.call("POST", "/v1/jobs/retry", {"type": "t.many", "max": 1}))["applied"], 1)
-        self.assertEqual(self.wait_operation(self.call("POST", "/v1/jobs/discard", {"all": True}))["applied"], 1)
+        self.call("DELETE", "/v1/jobs/{id}", id=ids[1])
+        self.assertEqual(self.wait_operation(self.call("POST", "/v1/jobs/retry", {"type": "t.many", "limit": 1}))["applied"], 1)
+        self.assertEqual(self.wait_operation(self.call("POST", "/v1/jobs/delete", {"all": True}))["applied"], 1)
         self.assertEqual(self.wait_operation(self.call("POST", "/v1/jobs/cancel", {"state": "ready"}))["applied"], 2)
         self.assertEqual(self.call("GET", "/v1/jobs")["items"], [])
-        self.assertEqual(len(self.call("GET", "/v1/executions", query="?outcome=dead")["items"]), 4)
-        verified = self.call("GET", "/v1/executions/verify")
+        self.assertEqual(len(self.call("GET", "/v1/audit", query="?outcome=dead")["items"]), 4)
+        verified = self.call("GET", "/v1/audit/verify")
         self.assertTrue(verified["sound"])
         self.assertIn("nothing anchors it", verified["note"])
-        self.post("/v1/maintain", {})
-        head = self.call("GET", "/v1/executions/head")
+        self.assertEqual(self.call("POST", "/v1/audit/anchor")["number"], 1)
+        head = self.call("GET", "/v1/audit/head")
         self.assertEqual(head["number"], 1)
-        self.assertTrue(self.call("GET", "/v1/executions/verify", query="?head=" + head["hash"])["sound"])
-        self.assertFalse(self.call("GET", "/v1/executions/verify", query="?head=" + "0" * 64)["sound"])
+        self.assertTrue(self.call("GET", "/v1/audit/verify", query="?head=" + head["hash"])["sound"])
+        self.assertFalse(self.call("GET", "/v1/audit/verify", query="?head=" + "0" * 64)["sound"])
         self.assertIn(f'pawl_audit_head{{hash="{head["hash"]}"}} 1', self.call("GET", "/metrics").decode())
-        self.call("POST", "/v1/jobs/wake", {"wait_key": "w", "payload": 1})
-        self.call("PUT", "/v1/limits/{name}", {"concurrency": 2}, name="tenant:*")
+        self.call("POST", "/v1/jobs/signal", {"wait_key": "w", "payload": 1})
+        self.call("PUT", "/v1/limits/{key}", {"concurrency": 2}, key="tenant:*")
         limits = {row["key"]: row["concurrency"] for row in self.call("GET", "/v1/limits")["items"]}
         self.assertEqual(limits["tenant:*"], 2)
         self.attempts_of_the_dead()
@@ -279,7 +301,8 @@ class Routes(ServerTest):
         self.assertEqual(stale["type"], "urn:pawl:problem:stale")
 
     def tasks(self):
-        self.call("POST", "/v1/pipelines/check", {"pipeline": PIPELINE})
+        self.assertEqual(self.call("POST", "/v1/pipelines/check", {"pipeline": PIPELINE})["steps"], 2)
+        self.assertEqual(len(self.call("POST", "/v1/pipelines/show", {"pipeline": PIPELINE})["items"]), 2)
         self.call("POST", "/v1/pipelines/check", {"pipeline": {"steps": []}}, status=400)
         self.call("PUT", "/v1/agents/{name}", {"scopes": ["tool:*"]}, name="robot")
         self.call("GET", "/v1/agents")
@@ -289,9 +312,9 @@ class Routes(ServerTest):
         self.call("DELETE", "/v1/tasks/{name}", name="own")
         self.call("GET", "/v1/tasks")
         self.assertEqual(self.call("GET", "/v1/tasks/{name}", name="t 1")["agent"], "robot")
-        steps = self.call("GET", "/v1/tasks/{name}/pipeline", name="t 1")["items"]
+        steps = self.call("GET", "/v1/tasks/{name}/steps", name="t 1")["items"]
         self.assertEqual([(row["step"], row["needs"]) for row in steps], [("one", []), ("two", ["one"])])
-        self.call("POST", "/v1/schedules/preview", {"cron": "0 2 * * *", "zone": "Europe/Berlin", "limit": 3})
+        self.assertEqual(len(self.call("GET", "/v1/schedules/preview", query="?cron=0+2+*+*+*&zone=Europe/Berlin&limit=3")["items"]), 3)
         self.call("PUT", "/v1/schedules/{name}", {"task": "t 1", "every": "15m"}, name="often")
         self.call("PUT", "/v1/schedules/{name}", {"task": "t 1", "cron": "61 * * * *"}, name="wrong", status=400)
         # What could never run is not taken.
@@ -305,38 +328,41 @@ class Routes(ServerTest):
         self.call("PUT", "/v1/schedules/{name}", {"task": "strict", "every": "15m"}, name="wrong", status=400)
         self.call("DELETE", "/v1/tasks/{name}", name="strict")
         self.call("GET", "/v1/schedules", query="?limit=1")
-        self.call("GET", "/v1/schedules/{name}/preview", query="?limit=2", name="often")
+        self.call("GET", "/v1/schedules/preview", query="?limit=2&name=often")
         self.assertIsNone(self.call("POST", "/v1/schedules/{name}/pause", name="often")["next_ms"])
         self.assertIsNotNone(self.call("POST", "/v1/schedules/{name}/resume", name="often")["next_ms"])
         self.call("GET", "/v1/schedules/{name}", name="often")
         self.call("POST", "/v1/schedules/{name}/run", name="often")
         self.call("POST", "/v1/tasks/{name}/run", {}, name="t 1")
-        self.call("PUT", "/v1/agents/{name}", {"disabled": True}, name="robot")
+        for verb in ("pause", "resume"):
+            self.assertEqual(self.call("POST", "/v1/tasks/{name}/" + verb, name="t 1")["items"], [{"schedule": "often", "paused": verb == "pause"}])
+        self.call("POST", "/v1/agents/{name}/disable", name="robot")
         self.call("POST", "/v1/tasks/{name}/run", {}, name="t 1", status=409)
-        self.assertEqual(len(self.call("GET", "/v1/refusals")["items"]), 1)
-        self.call("DELETE", "/v1/tasks/{name}", name="t 1", status=409)
-        self.call("DELETE", "/v1/schedules/{name}", name="often")
-        self.call("DELETE", "/v1/tasks/{name}", name="t 1")
+        self.assertEqual(len(self.call("GET", "/v1/agents/refusals")["items"]), 1)
+        self.assertEqual(self.call("DELETE", "/v1/schedules/{name}", name="often")["answer"], "deleted")
+        self.assertEqual(self.call("DELETE", "/v1/tasks/{name}", name="t 1")["answer"], "deleted")
 
     def alerts(self):
         rules = {row["name"]: row for row in self.call("GET", "/v1/alerts")["items"]}
         self.assertEqual(rules["outbox-backlog"]["threshold"], 10000)
-        self.assertIn("jobs_ready", [row["metric"] for row in self.call("GET", "/v1/alert-metrics")["items"]])
+        self.assertIn("jobs_ready", [row["metric"] for row in self.call("GET", "/v1/alerts/metrics")["items"]])
         self.call("PUT", "/v1/alerts/{name}", {"threshold": 5}, name="mine", status=400)
         made = self.call("PUT", "/v1/alerts/{name}", {"metric": "jobs_ready", "threshold": 5, "for_ms": 1000}, name="mine")
         self.assertEqual((made["clear_threshold"], made["targets"], made["state"]), (5, "log", "ok"))
-        changed = self.call("PUT", "/v1/alerts/{name}", {"threshold": 9, "enabled": False, "version": 1}, name="mine")
+        changed = self.call("PUT", "/v1/alerts/{name}", {"threshold": 9, "enabled": False, "expected_version": 1}, name="mine")
         self.assertEqual((changed["clear_threshold"], changed["for_ms"], changed["state"]), (9, 1000, "off"))
-        self.call("PUT", "/v1/alerts/{name}", {"threshold": 1, "version": 1}, name="mine", status=409)
+        self.call("PUT", "/v1/alerts/{name}", {"threshold": 1, "expected_version": 1}, name="mine", status=409)
         self.call("PUT", "/v1/alerts/{name}", {"metric": "mood"}, name="mine", status=400)
-        silenced = self.call("POST", "/v1/alerts/{name}/silence", {"duration_ms": 60000, "reason": "moving"}, name="mine")
+        silenced = self.call("POST", "/v1/alerts/{name}/silence", {"for_ms": 60000, "reason": "moving"}, name="mine")
         self.assertEqual(silenced["silence_reason"], "moving")
         self.assertIsNone(self.call("DELETE", "/v1/alerts/{name}/silence", name="mine")["silence_until_ms"])
+        self.assertEqual(self.call("POST", "/v1/alerts/{name}/resume", name="mine")["state"], "ok")
+        self.assertEqual(self.call("POST", "/v1/alerts/{name}/pause", name="mine")["state"], "off")
         tested = self.call("POST", "/v1/alerts/{name}/test", name="mine")
-        changes = self.call("GET", "/v1/alert-changes", query="?rule=mine&limit=1")
+        changes = self.call("GET", "/v1/alerts/history", query="?name=mine&limit=1")
         self.assertEqual((changes["items"][0]["id"], changes["items"][0]["event"]), (tested["id"], "tested"))
-        self.call("GET", "/v1/alert-changes", query="?rule=mine&cursor=" + urllib.parse.quote(changes["next"]))
-        self.assertEqual(self.call("GET", "/v1/alerts/{name}", name="mine")["version"], 2)
+        self.call("GET", "/v1/alerts/history", query="?name=mine&cursor=" + urllib.parse.quote(changes["next"]))
+        self.assertEqual(self.call("GET", "/v1/alerts/{name}", name="mine")["version"], 4)
         self.call("DELETE", "/v1/alerts/{name}", name="mine")
         self.call("GET", "/v1/alerts/{name}", name="mine", status=404)
 
@@ -357,6 +383,8 @@ class Routes(ServerTest):
         shown = self.call("GET", "/v1/runs/{run}", run="shop/1")
         self.assertEqual((shown["id"], shown["state"], shown["params"]), (run, "running", {"password": "***"}))
         self.call("GET", "/v1/runs/{run}", run="none", status=404)
+        self.call("GET", "/v1/runs/{run}/wait", run="none", status=404)
+        self.assertEqual(self.call("GET", "/v1/runs/{run}/wait", run="shop/1", query="?timeout_ms=1")["id"], shown["id"])
         page = self.call("GET", "/v1/runs/{run}/partitions", query="?limit=1", run=run)
         self.assertEqual(page["items"][0]["partition"], "a")
         rest = self.call("GET", "/v1/runs/{run}/partitions", query="?limit=1&cursor=" + page["next"], run=run)["items"]
@@ -366,14 +394,14 @@ class Routes(ServerTest):
         self.assertEqual(self.call("POST", "/v1/runs/{run}/pause", run=run)["answer"], "applied")
         self.assertTrue(self.call("GET", "/v1/runs/{run}", run=run)["paused"])
         self.assertEqual(self.call("POST", "/v1/runs/{run}/resume", run=run)["answer"], "applied")
-        self.assertEqual(self.call("POST", "/v1/runs/{run}/partitions/{name}/retry", run=run, name="b 2")["count"], 1)
-        self.call("POST", "/v1/runs/{run}/partitions/{name}/reset", {"offset": 20}, run=run, name="b 2")
+        self.assertEqual(self.call("POST", "/v1/runs/{run}/retry", {"partition": "b 2"}, run=run)["count"], 1)
+        self.call("POST", "/v1/runs/{run}/partitions/{partition}/reset", {"offset": 20}, run=run, partition="b 2")
         part = self.call("GET", "/v1/runs/{run}/partitions", query="?state=active", run=run)["items"][1]
         self.assertEqual((part["next_offset"], part["generation"]), (20, 2))
         self.call("POST", "/v1/runs/{run}/retry", run=run, status=409)
         self.call("POST", "/v1/jobs/{id}/cancel", id=part["job"])  # its partition fails with it
         self.assertEqual(self.call("POST", "/v1/runs/{run}/retry", run=run)["count"], 1)
-        self.call("POST", "/v1/runs/{run}/partitions/{name}/retry", run=run, name="c", status=404)
+        self.call("POST", "/v1/runs/{run}/retry", {"partition": "c"}, run=run, status=404)
         self.assertEqual(self.call("POST", "/v1/runs/{run}/cancel", run=run)["answer"], "applied")
         self.call("POST", "/v1/runs/{run}/pause", run=run, status=409)
         statement = "SELECT 1" if Setup.dialect == "sqlite" else "SELECT 1 FROM json_array_elements($1)"
@@ -424,6 +452,27 @@ class RoutesTest(Routes):
         self.assertEqual(missing, set())
 
     # covers: W43 B3.6 J37 J38 C42
+    def test_the_examples_of_the_document_are_right(self):
+        """Each is taken: what it names may be absent or in another state, but no value of it is refused."""
+        self.start()
+        loader = importlib.machinery.SourceFileLoader("api_table", str(Setup.root / "tools" / "api-table"))
+        module = importlib.util.module_from_spec(importlib.util.spec_from_loader("api_table", loader))
+        sys.dont_write_bytecode = True
+        loader.exec_module(module)
+        ran, wrong = 0, []
+        for path, item in self.document["paths"].items():
+            for method, operation in item.items():
+                if operation["operationId"] in ("server_changes", "session_delete"):
+                    continue
+                shown, body = module.example(method, path, operation)
+                role = "worker" if operation["x-role"] == "worker" else "operator"
+                answer = self.request(method.upper(), shown, body, role=role)
+                if answer.status >= 300 and answer.status not in (404, 409):
+                    wrong.append((method, shown, body, answer.status, answer.body))
+                ran += 1
+        self.assertEqual(wrong, [])
+        self.assertGreater(ran, 120)
+
     def test_metrics_are_what_promtool_wants(self):
         self.start()
         self.die("order.created", 's"\\', "x")
@@ -524,7 +573,7 @@ class RoleTest(Routes):
         self.assertIn(f"role={self.schema}_server", self.server_log())
         first = self.call("POST", "/v1/messages", {"messages": [{"type": "a", "stream": "s/1"}]})["items"][0]["id"]
         self.kill_message(self.register(), first, "no")
-        self.call("POST", "/v1/dead/{id}/redrive", id=first)
+        self.call("POST", "/v1/messages/{id}/retry", id=first)
         self.events()
         self.call("POST", "/v1/jobs", {"type": "t"})
         self.call("GET", "/v1/perspectives")

@@ -27,19 +27,20 @@ TRIES = 3  # another process may take the machine for a moment
 SEED_SECONDS_MAX = 1800
 # What is asked besides every route of the document without a filter.
 QUERIES = {
+    "/v1/why": ["id={message}"], "/v1/schedules/preview": ["cron=0+*+*+*+*"],
     "/v1/messages": ["", "limit=500", "kind=outbox", "state=ready", "state=leased", "state=scheduled", "state=blocked", "state=dead",
                      "state=done", "stream=s%2F17", "type=rare.type", "type=no.such.type", "topic=no.topic", "lane=3",
                      "type=no.such.type&state=dead", "topic=no.topic&state=done", "type=order.type3&state=ready", "state=dead&before_ms=1",
                      "stream=s%2F17&state=dead", "stream=s%2F17&type=rare.type&state=dead", "fingerprint={cause}",
                      "fingerprint={cause}&state=dead&type=no.such.type", "cursor={middle}&limit=500"],
-    "/v1/dead/groups": ["", "kind=outbox", "limit=500"],
+    "/v1/messages/failures": ["", "kind=outbox", "limit=500"],
     "/v1/jobs": ["", "limit=500", "state=ready", "state=running", "state=dead", "type=no.such.type", "queue=none", "key=none",
                  "fingerprint={job_cause}"],
-    "/v1/jobs/groups": ["", "limit=500"],
+    "/v1/jobs/failures": ["", "limit=500"],
     "/v1/partitions": ["", "kind=outbox"],
 }
-STREAMED = {"/v1/stream"}  # it never ends
-READ_ALL = {"/v1/check", "/v1/executions/verify"}  # they look at every row, that is what they are for; no page asks them
+STREAMED = {"/v1/stream", "/v1/jobs/{id}/wait", "/v1/runs/{run}/wait"}  # they never end, or wait for something to end
+READ_ALL = {"/v1/check", "/v1/audit/verify"}  # they look at every row, that is what they are for; no page asks them
 
 
 def percentile(times, share):
@@ -68,7 +69,7 @@ class ScaleTest(ServerTest):
             return
         values = [word for key, value in sizes.items() for word in ("-v", f"{key}={value}")]
         subprocess.run(["psql", "-q", "-d", self.url, "-v", "ON_ERROR_STOP=1", *values, "-f", "-"], check=True, text=True,
-                       input=f'SET search_path = "{self.schema}", public;\n' + text, stdout=subprocess.DEVNULL, timeout=SEED_SECONDS_MAX)
+                       input=f'SET search_path = "{self.schema}_internal", public;\n' + text, stdout=subprocess.DEVNULL, timeout=SEED_SECONDS_MAX)
 
     def one(self, connection, path):
         began = time.monotonic()
@@ -92,15 +93,16 @@ class ScaleTest(ServerTest):
 
     def paths(self):
         """Every GET route of the document with what it is asked."""
-        values = {"cause": self.get("/v1/dead/groups?kind=outbox&limit=1")["items"][0]["fingerprint"],
-                  "job_cause": self.get("/v1/jobs/groups?limit=1")["items"][0]["fingerprint"],
-                  "middle": self.get("/v1/messages?limit=500")["next"]}
-        message = self.get("/v1/messages?limit=1")["items"][0]["id"]
+        values = {"cause": self.get("/v1/messages/failures?kind=outbox&limit=1")["items"][0]["fingerprint"],
+                  "job_cause": self.get("/v1/jobs/failures?limit=1")["items"][0]["fingerprint"],
+                  "middle": self.get("/v1/messages?limit=500")["next"],
+                  "message": self.get("/v1/messages?limit=1")["items"][0]["id"]}
+        message = values["message"]
         job = self.get("/v1/jobs?limit=1")["items"][0]["id"]
         parts = {"/v1/messages/{id}": message, "/v1/jobs/{id}": job, "/v1/streams/{name}": "s%2F17", "/v1/operations/{id}": message,
                  "/v1/events/{id}": message}
         for template, operations in sorted(self.get("/v1/openapi.json")["paths"].items()):
-            if "get" not in operations or template in STREAMED | READ_ALL or operations["get"].get("x-credential") == "worker":
+            if "get" not in operations or template in STREAMED | READ_ALL or operations["get"].get("x-role") == "worker":
                 continue
             part = next((value for prefix, value in parts.items() if template.startswith(prefix)), "1")
             path = re.sub(r"\{\w+\}", str(part), template)
@@ -134,7 +136,7 @@ class ScaleTest(ServerTest):
         connection.close()
         # Nothing of its stream is in front of it, which takes the most to find out.
         lonely = self.ok("send", "order.type0", "--stream", "lonely")["id"]
-        for words in (["status"], ["why", lonely], ["queue"], ["dead", "groups"]):
+        for words in (["status"], ["why", lonely], ["queue"], ["message", "failures"]):
             rows.append((self.p95(lambda words=words: self.command_ms(*words)), "pawl " + " ".join(words)))
         resident = self.resident_kib(process)
         for took, what in sorted(rows, reverse=True):
@@ -144,7 +146,7 @@ class ScaleTest(ServerTest):
         self.assertEqual([row for row in rows if row[0] >= self.p95_ms_max], [])
         if not sanitized:  # its shadow is not the server's memory
             self.assertLess(resident, RESIDENT_KIB_MAX)
-        groups = self.get("/v1/dead/groups?kind=outbox&limit=500")["items"]
+        groups = self.get("/v1/messages/failures?kind=outbox&limit=500")["items"]
         self.assertEqual(len(groups), 500 if LETTERS > 1000 else min(LETTERS, 500))
         self.assertEqual(groups[0]["count"], (LETTERS + 999) // 1000)
 
@@ -158,7 +160,7 @@ class ScaleTest(ServerTest):
             found, pages, cursor = found + len(page["items"]), pages + 1, page["next"]
         self.assertEqual(found, (MESSAGES + 1) // 50000)
         self.assertGreaterEqual(pages, MESSAGES // 20000)
-        self.assertEqual(len(self.ok("messages", "list", "--state", "ready", "--type", "rare.type")), found)
+        self.assertEqual(len(self.ok("message", "list", "--state", "ready", "--type", "rare.type")), found)
         self.assertEqual(self.ok("check"), [])
 
 

@@ -10,7 +10,7 @@
 
 #include "sim/world/world.h"
 
-enum { JOBS_MAX = 64, SHOWN_MAX = 5, TRIALS_MAX = 99, REPLAY_EVERY = 100 };
+enum { JOBS_MAX = 64, MUTANTS_MAX = 200, SHOWN_MAX = 5, TRIALS_MAX = 99, REPLAY_EVERY = 100 };
 
 struct options {
     uint64_t seed, first, runs, kill_max;
@@ -24,7 +24,20 @@ struct totals {
     uint64_t schedules, replayed, replay_differs, violations, steps, requests, puts, effects, accepted,
         zombie_effects, stale_refused, duplicates, losses, dead, redriven, virtual_ms, drain_ms_max,
         drain_percent_max;
-    uint64_t faults[FAULT_COUNT];
+    uint64_t kinds[SWARM_KINDS], faults[FAULT_COUNT];
+};
+
+/* What the hunt for the mutants found; a median of 0 = not found, or not hunted here. */
+struct hunt {
+    uint64_t killed, most, medians[MUTANTS_MAX];
+};
+
+/* Work of several processes: each does its stripe and says what came of it, and that is summed up. */
+struct crew {
+    void (*stripe)(const struct options *options, int job, void *part);
+    void (*add)(void *sum, const void *part);
+    void *sum, *part;
+    size_t size;
 };
 
 static void add_verdict(struct totals *totals, const struct verdict *verdict) {
@@ -49,18 +62,32 @@ static void add_verdict(struct totals *totals, const struct verdict *verdict) {
         totals->drain_percent_max = percent;
     for (int i = 0; i < FAULT_COUNT; i++)
         totals->faults[i] += verdict->faults[i];
+    for (int i = 0; i < SWARM_KINDS; i++)
+        totals->kinds[i] += verdict->traits >> i & 1;
 }
 
-static void add_totals(struct totals *sum, const struct totals *part) {
-    uint64_t drain_ms_max = part->drain_ms_max > sum->drain_ms_max ? part->drain_ms_max : sum->drain_ms_max;
-    uint64_t percent_max = part->drain_percent_max > sum->drain_percent_max ? part->drain_percent_max
-                                                                            : sum->drain_percent_max;
-    const uint64_t *from = (const uint64_t *)part;
-    uint64_t *to = (uint64_t *)sum;
-    for (size_t i = 0; i < sizeof(*sum) / sizeof(uint64_t); i++)
+static uint64_t greater(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+static void add_numbers(void *sum, const void *part, size_t size) {
+    const uint64_t *from = part;
+    uint64_t *to = sum;
+    for (size_t i = 0; i < size / sizeof(uint64_t); i++)
         to[i] += from[i];
-    sum->drain_ms_max = drain_ms_max;
-    sum->drain_percent_max = percent_max;
+}
+
+static void add_totals(void *sum, const void *part) {
+    const struct totals before = *(struct totals *)sum, *other = part;
+    struct totals *totals = sum;
+    add_numbers(sum, part, sizeof(*totals));
+    totals->drain_ms_max = greater(before.drain_ms_max, other->drain_ms_max);
+    totals->drain_percent_max = greater(before.drain_percent_max, other->drain_percent_max);
+}
+
+static void add_hunt(void *sum, const void *part) {
+    struct hunt *hunt = sum;
+    uint64_t most = greater(hunt->most, ((const struct hunt *)part)->most);
+    add_numbers(sum, part, sizeof(*hunt));
+    hunt->most = most;
 }
 
 static void print_violation(uint64_t seed, const struct mutant *mutant, const struct verdict *verdict) {
@@ -69,7 +96,8 @@ static void print_violation(uint64_t seed, const struct mutant *mutant, const st
 }
 
 /* One stripe of the seeds. */
-static void run_stripe(const struct options *options, int job, struct totals *totals) {
+static void run_stripe(const struct options *options, int job, void *part) {
+    struct totals *totals = part;
     struct world_plan plan = {.ground = ground_new(), .mutant = options->mutant};
     for (uint64_t i = (uint64_t)job; i < options->runs; i += (uint64_t)options->jobs) {
         struct verdict verdict, again;
@@ -98,7 +126,10 @@ static void print_totals(const struct totals *t) {
            " redriven=%" PRIu64 "\n",
            t->puts, t->effects, t->accepted, t->zombie_effects, t->stale_refused, t->duplicates, t->losses,
            t->dead, t->redriven);
-    printf("sim: faults:");
+    printf("sim: schedules of each kind:");
+    for (int i = 0; i < SWARM_KINDS; i++)
+        printf(" %s=%" PRIu64, swarm_kind_names[i], t->kinds[i]);
+    printf("\nsim: faults:");
     for (int i = 0; i < FAULT_COUNT; i++)
         printf(" %s=%" PRIu64, fault_names[i], t->faults[i]);
     printf("\nsim: replayed=%" PRIu64 " replay_differs=%" PRIu64 " drain_ms_max=%" PRIu64
@@ -106,10 +137,10 @@ static void print_totals(const struct totals *t) {
            t->replayed, t->replay_differs, t->drain_ms_max, t->drain_percent_max, t->violations);
 }
 
-static bool read_totals(int fd, struct totals *totals) {
+static bool read_part(int fd, void *part, size_t size) {
     size_t got = 0;
-    while (got < sizeof(*totals)) {
-        ssize_t n = read(fd, (char *)totals + got, sizeof(*totals) - got);
+    while (got < size) {
+        ssize_t n = read(fd, (char *)part + got, size - got);
         if (n <= 0)
             return false;
         got += (size_t)n;
@@ -117,49 +148,53 @@ static bool read_totals(int fd, struct totals *totals) {
     return true;
 }
 
-/* The child's part: its stripe, and its sums into the pipe. */
-static int child(const struct options *options, int job, int fd) {
-    struct totals totals = {0};
-    run_stripe(options, job, &totals);
+/* The child's part: its stripe, and what came of it into the pipe. */
+static int child(const struct options *options, const struct crew *crew, int job, int fd) {
+    crew->stripe(options, job, crew->part);
     fflush(stdout);
-    ssize_t wrote = write(fd, &totals, sizeof(totals));
+    ssize_t wrote = write(fd, crew->part, crew->size);
     close(fd);
-    return wrote == (ssize_t)sizeof(totals) ? 0 : 1;
+    return wrote == (ssize_t)crew->size ? 0 : 1;
 }
 
-static int run_many(const struct options *options) {
-    struct totals totals = {0};
+static bool run_crew(const struct options *options, const struct crew *crew) {
     int fds[JOBS_MAX];
     pid_t pids[JOBS_MAX];
+    bool good = true;
     fflush(stdout);
     for (int i = 0; i < options->jobs; i++) {
         int ends[2];
         if (pipe(ends) != 0)
-            return 1;
+            return false;
         pids[i] = fork();
         if (pids[i] < 0)
-            return 1;
+            return false;
         if (pids[i] == 0) {
             close(ends[0]);
-            exit(child(options, i, ends[1]));
+            exit(child(options, crew, i, ends[1]));
         }
         close(ends[1]);
         fds[i] = ends[0];
     }
-    int broken = 0;
     for (int i = 0; i < options->jobs; i++) {
-        struct totals part;
         int status = 0;
-        if (read_totals(fds[i], &part))
-            add_totals(&totals, &part);
+        if (read_part(fds[i], crew->part, crew->size))
+            crew->add(crew->sum, crew->part);
         else
-            broken++;
+            good = false;
         close(fds[i]);
         if (waitpid(pids[i], &status, 0) != pids[i] || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
-            broken++;
+            good = false;
     }
+    return good;
+}
+
+static int run_many(const struct options *options) {
+    struct totals totals = {0}, part = {0};
+    const struct crew crew = {run_stripe, add_totals, &totals, &part, sizeof(totals)};
+    bool ran = run_crew(options, &crew);
     print_totals(&totals);
-    bool good = broken == 0 && totals.violations == 0 && totals.replay_differs == 0 &&
+    bool good = ran && totals.violations == 0 && totals.replay_differs == 0 &&
                 totals.schedules == options->runs;
     if (options->tap) {
         /* A fault that never struck was not tested. */
@@ -215,52 +250,60 @@ static uint64_t schedules_to_kill(const struct options *options, struct world_pl
     return 0;
 }
 
-static int run_mutants(const struct options *options) {
-    uint64_t *medians = calloc(mutant_count(), sizeof(*medians));
-    size_t killed = 0, hunted = options->mutant != NULL ? 1 : mutant_count();
-    if (medians == NULL)
-        return 1;
+static void hunt_one(const struct options *options, struct ground *ground, size_t index, struct hunt *hunt) {
+    uint64_t counts[TRIALS_MAX];
+    struct verdict verdict = {0};
+    bool survived = false;
+    for (int trial = 0; trial < options->trials; trial++) {
+        struct world_plan plan = {
+            .ground = ground, .seed = options->first + (uint64_t)trial * 1000000, .mutant = mutant_at(index)};
+        counts[trial] = schedules_to_kill(options, plan, &verdict);
+        survived = survived || counts[trial] == 0;
+    }
+    qsort(counts, (size_t)options->trials, sizeof(*counts), compare_counts);
+    if (options->tap)
+        printf("%s %zu - ", survived ? "not ok" : "ok", index + 1);
+    if (survived) {
+        printf("mutant %s survived %" PRIu64 " schedules: %s\n", mutant_at(index)->name, options->kill_max,
+               mutant_at(index)->what);
+    } else {
+        hunt->killed++;
+        hunt->medians[index] = counts[options->trials / 2];
+        hunt->most = greater(hunt->most, counts[options->trials - 1]);
+        printf("mutant %s killed after %" PRIu64 " schedules (by %s): %s\n", mutant_at(index)->name,
+               hunt->medians[index], verdict.rule, mutant_at(index)->what);
+    }
+    fflush(stdout);
+}
+
+static void hunt_stripe(const struct options *options, int job, void *part) {
     struct ground *ground = ground_new();
+    for (size_t i = (size_t)job; i < mutant_count(); i += (size_t)options->jobs) {
+        if (options->mutant == NULL || options->mutant == mutant_at(i))
+            hunt_one(options, ground, i, part);
+    }
+    ground_free(ground);
+}
+
+static int run_mutants(const struct options *options) {
+    struct hunt hunt = {0}, part = {0};
+    const struct crew crew = {hunt_stripe, add_hunt, &hunt, &part, sizeof(hunt)};
+    size_t hunted = options->mutant != NULL ? 1 : mutant_count();
+    if (mutant_count() > MUTANTS_MAX)
+        return 1;
     if (options->tap)
         printf("1..%zu\n", hunted);
-    for (size_t i = 0; i < mutant_count(); i++) {
-        if (options->mutant != NULL && options->mutant != mutant_at(i))
-            continue;
-        uint64_t counts[TRIALS_MAX];
-        struct verdict verdict = {0};
-        bool survived = false;
-        for (int trial = 0; trial < options->trials; trial++) {
-            struct world_plan plan = {
-                .ground = ground, .seed = options->first + (uint64_t)trial * 1000000, .mutant = mutant_at(i)};
-            counts[trial] = schedules_to_kill(options, plan, &verdict);
-            survived = survived || counts[trial] == 0;
-        }
-        qsort(counts, (size_t)options->trials, sizeof(*counts), compare_counts);
-        uint64_t median = counts[options->trials / 2];
-        if (!survived)
-            medians[killed++] = median;
-        if (options->tap)
-            printf("%s %zu - ", survived ? "not ok" : "ok", i + 1);
-        if (survived)
-            printf("mutant %s survived %" PRIu64 " schedules: %s\n", mutant_at(i)->name, options->kill_max,
-                   mutant_at(i)->what);
-        else
-            printf("mutant %s killed after %" PRIu64 " schedules (by %s): %s\n", mutant_at(i)->name, median,
-                   verdict.rule, mutant_at(i)->what);
-        fflush(stdout);
-    }
-    qsort(medians, killed, sizeof(*medians), compare_counts);
-    printf("sim: mutants=%zu killed=%zu median_schedules_to_kill=%" PRIu64 " max=%" PRIu64 "\n", hunted,
-           killed, killed > 0 ? medians[killed / 2] : 0, killed > 0 ? medians[killed - 1] : 0);
-    ground_free(ground);
-    free(medians);
-    return killed == hunted ? 0 : 1;
+    bool ran = run_crew(options, &crew);
+    qsort(hunt.medians, MUTANTS_MAX, sizeof(*hunt.medians), compare_counts);
+    printf("sim: mutants=%zu killed=%" PRIu64 " median_schedules_to_kill=%" PRIu64 " most=%" PRIu64 "\n",
+           hunted, hunt.killed, hunt.medians[MUTANTS_MAX - 1 - hunt.killed / 2], hunt.most);
+    return ran && hunt.killed == hunted ? 0 : 1;
 }
 
 static void usage(FILE *to) {
     fprintf(to, "Usage: pawl-sim [--first SEED] [--runs N] [--jobs N] [--mutant NAME] [--tap]\n"
                 "       pawl-sim --seed N [--mutant NAME] [--trace]\n"
-                "       pawl-sim --mutants [--mutant NAME] [--kill-max N] [--trials N] [--tap]\n"
+                "       pawl-sim --mutants [--mutant NAME] [--kill-max N] [--trials N] [--jobs N] [--tap]\n"
                 "       pawl-sim --list\n"
                 "Simulates workers on SQLite in memory under faults; exits 1 when a promise was broken.\n");
 }

@@ -109,7 +109,7 @@ class Traces(ServerTest):
             return done.stdout.strip(), done.stderr
 
         def traceparents():
-            return [row["traceparent"] for row in self.ok("messages", "list", "--type", "c.sent") + self.ok("events", "read", "c/1")]
+            return [row["traceparent"] for row in self.ok("message", "list", "--type", "c.sent") + self.ok("event", "list", "--stream", "c/1")]
 
         self.assertEqual(send("plain"), ("plain", ""))
         self.assertEqual(collector.spans(), [])
@@ -144,13 +144,13 @@ class Traces(ServerTest):
                                                        "page": {"uses": "page", "size": 5}}))
         self.env["PGOPTIONS"] = f"-c search_path={self.schema}"
         self.sql("CREATE TABLE event_count (type TEXT PRIMARY KEY, count BIGINT NOT NULL)")
-        self.ok("perspectives", "register", str(self.dir / "mirror.yaml"))
-        self.ok("perspectives", "register", str(Setup.root / "examples" / "perspectives" / "event_count.yaml"))
+        self.ok("perspective", "set", str(self.dir / "mirror.yaml"))
+        self.ok("perspective", "set", str(Setup.root / "examples" / "perspectives" / "event_count.yaml"))
         sent = self.ok("send", "order.placed", '{"n": 1}', "--stream", "o-1", "--traceparent", PARENT)
         self.ok("send", "order.broken", "{}", "--traceparent", PARENT)
         self.ok("send", "order.told", "{}", "--topic", "bus", "--traceparent", PARENT)
         self.ok("job", "enqueue", "--pipeline", str(self.dir / "flow.json"), env={"PAWL_TOOLS": str(self.dir / "tools.json")})
-        self.ok("events", "append", "s-1", "stock.moved", "{}", "--traceparent", PARENT)
+        self.ok("event", "append", "s-1", "stock.moved", "{}", "--traceparent", PARENT)
         self.ok("run", "start", str(self.dir / "run.json"), "--traceparent", PARENT, env={"PAWL_TOOLS": str(self.dir / "tools.json")})
         self.work("--kinds", "outbox,inbox,jobs,perspectives", "--perspectives-outside", "--tools", str(self.dir / "tools.json"),
                   "--on", f"order.broken=exec:{broken}", "--on", f"order.*=exec:{handler}", "--transports", str(self.dir / "out.ini"))
@@ -247,9 +247,9 @@ class Traces(ServerTest):
             self.ok("send", name, "{}", "--traceparent", PARENT, *pairs)
         self.ok("send", "parentless", "{}", "--header", "tracestate=congo=t61")
         self.ok("send", "told", "{}", "--topic", "bus", "--traceparent", PARENT, "--header", "tracestate=congo=t61")
-        self.ok("receptors", "register", "seen", "stock.*")
+        self.ok("receptor", "set", "seen", "stock.*")
         (self.dir / "events").write_text(json.dumps({"type": "stock.moved", "payload": {}, "traceparent": PARENT, "headers": {"tracestate": "rojo=2"}}))
-        self.ok("events", "append", "s-1", "--ndjson", str(self.dir / "events"))
+        self.ok("event", "append", "s-1", "--ndjson", str(self.dir / "events"))
         self.work("--kinds", "outbox,inbox", "--on", f"*=exec:{handler}", "--on", f"seen@event:=exec:{handler}", "--transports", str(self.dir / "out.ini"))
         self.assertEqual(self.notes(), {"good": PARENT + " congo=t61", "bad": PARENT + " none", "long": PARENT + " none", "without": PARENT + " none",
                                         "parentless": "none", "stock.moved": PARENT + " rojo=2"})
@@ -257,7 +257,7 @@ class Traces(ServerTest):
         self.assertEqual((event["traceparent"], event["tracestate"]), (PARENT, "congo=t61"))
         self.collector()  # traced: what the environment has goes with what is sent
         self.ok("send", "own", "{}", env={"TRACEPARENT": PARENT, "TRACESTATE": "rojo=3"})
-        self.assertEqual(self.ok("messages", "list", "--type", "own")[0]["headers"], {"tracestate": "rojo=3"})
+        self.assertEqual(self.ok("message", "list", "--type", "own")[0]["headers"], {"tracestate": "rojo=3"})
 
     @only(dialect="sqlite")
     def test_nothing_without_otel(self):

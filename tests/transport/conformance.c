@@ -95,7 +95,7 @@ static struct transport_message make(struct run *run, size_t at, const char *str
 static struct transport *open_or_fail(struct run *run, const char *name) {
     struct transport *session = NULL;
     pawl_error error = {0};
-    if (run->module->open(&run->config, &session, &error) != PAWL_OK) {
+    if (transport_open(run->module, &run->config, &session, &error) != PAWL_OK) {
         verdict(run, false, name, error.text);
         return NULL;
     }
@@ -108,9 +108,9 @@ static struct transport *subscribe_or_fail(struct run *run, const char *name) {
         str_from(word(run, "from")), str_from(word(run, "group") != NULL ? word(run, "group") : "pawl"),
         STR("reader")};
     pawl_error error = {0};
-    if (session != NULL && run->module->subscribe(session, &subscription, &error) != PAWL_OK) {
+    if (session != NULL && transport_subscribe(run->module, session, &subscription, &error) != PAWL_OK) {
         verdict(run, false, name, error.text);
-        run->module->close(session);
+        transport_close(run->module, session);
         return NULL;
     }
     return session;
@@ -155,7 +155,7 @@ static void one_message(struct run *run) {
     pawl_status status = run->module->publish(session, &message, 1, &result, &error);
     verdict(run, status == PAWL_OK && result.fate == FATE_CONFIRMED, "one message is confirmed",
             status == PAWL_OK ? result.error : error.text);
-    run->module->close(session);
+    transport_close(run->module, session);
     if (run->module->subscribe == NULL || word(run, "from") == NULL)
         return;
     struct transport_delivery delivery = {0};
@@ -166,7 +166,7 @@ static void one_message(struct run *run) {
     verdict(run, got == 1 && !delivery.malformed && same(&delivery.event, &message.event),
             "every attribute arrives",
             got == 1 ? delivery.malformed ? delivery.reason : "something differs" : error.text);
-    run->module->close(session);
+    transport_close(run->module, session);
 }
 
 static char *payload_of(struct run *run, int number) {
@@ -212,7 +212,7 @@ static void many_messages(struct run *run) {
     pawl_error error = {0};
     size_t confirmed = publish_many(run, session, &error);
     verdict(run, confirmed == TOTAL, "a hundred messages are confirmed", error.text);
-    run->module->close(session);
+    transport_close(run->module, session);
     if (run->module->subscribe == NULL || word(run, "from") == NULL)
         return;
     struct transport_delivery *deliveries = calloc(TOTAL + 8, sizeof(*deliveries));
@@ -222,14 +222,14 @@ static void many_messages(struct run *run) {
     size_t got = receive(run, session, deliveries, TOTAL, false, &error);
     verdict(run, got == TOTAL && in_order(deliveries, got), "they arrive in the order of their streams",
             arena_printf(run->arena, "%zu came: %s", got, error.text));
-    run->module->close(session);
+    transport_close(run->module, session);
     session = subscribe_or_fail(run, "what was not acknowledged comes again, in order");
     if (session == NULL)
         return;
     got = receive(run, session, deliveries, TOTAL, true, &error);
     verdict(run, got == TOTAL && in_order(deliveries, got), "what was not acknowledged comes again, in order",
             arena_printf(run->arena, "%zu came: %s", got, error.text));
-    run->module->close(session);
+    transport_close(run->module, session);
     session = subscribe_or_fail(run, "what was acknowledged does not come again");
     if (session == NULL)
         return;
@@ -237,7 +237,7 @@ static void many_messages(struct run *run) {
     pawl_status status = run->module->receive(session, run->arena, TOTAL, 1000, deliveries, &extra, &error);
     verdict(run, status == PAWL_OK && extra == 0, "what was acknowledged does not come again",
             arena_printf(run->arena, "%zu came: %s", extra, error.text));
-    run->module->close(session);
+    transport_close(run->module, session);
     free(deliveries);
 }
 
@@ -253,7 +253,7 @@ static void large_payload(struct run *run) {
     struct transport_result result = {0};
     pawl_error error = {0};
     pawl_status status = run->module->publish(session, &message, 1, &result, &error);
-    run->module->close(session);
+    transport_close(run->module, session);
     bool good = status == PAWL_OK && result.fate == FATE_CONFIRMED;
     if (good && run->module->subscribe != NULL && word(run, "from") != NULL) {
         struct transport_delivery delivery = {0};
@@ -262,7 +262,7 @@ static void large_payload(struct run *run) {
             return;
         good = receive(run, session, &delivery, 1, true, &error) == 1 &&
                str_equal(delivery.event.data, message.event.data);
-        run->module->close(session);
+        transport_close(run->module, session);
     }
     verdict(run, good, "a payload of 200 kB", result.error[0] != '\0' ? result.error : error.text);
 }
@@ -287,14 +287,14 @@ static void bad_one(struct run *run, const char *name, struct transport_message 
             arena_printf(run->arena, "fates %d %d %d: %s %s", results[0].fate, results[1].fate,
                          results[2].fate, results[1].error, error.text));
     printf("# reason: %s\n", results[1].error);
-    run->module->close(session);
+    transport_close(run->module, session);
     if (run->module->subscribe == NULL || word(run, "from") == NULL)
         return;
     struct transport_delivery rest[2];
     session = subscribe_or_fail(run, name);
     if (session != NULL)
         (void)receive(run, session, rest, 2, true, &error);
-    run->module->close(session);
+    transport_close(run->module, session);
 }
 
 /* Without permission for one destination, each of its messages is refused, and the session serves others. */
@@ -322,7 +322,7 @@ static void forbidden(struct run *run) {
             arena_printf(run->arena, "fates %d %d %d %d %d: %s %s", results[0].fate, results[1].fate,
                          results[2].fate, results[3].fate, results[4].fate, results[1].error, error.text));
     printf("# reason: %s\n", results[1].error);
-    run->module->close(session);
+    transport_close(run->module, session);
 }
 
 /* The first of two messages has headers beyond what a buffer takes; the second must not hide that. */
@@ -341,7 +341,7 @@ static void cut_headers(struct run *run) {
                 arena_printf(run->arena, "%s, fate %d: %s", pawl_status_name(status), results[0].fate,
                              error.text));
     }
-    run->module->close(session);
+    transport_close(run->module, session);
     free(huge);
 }
 
@@ -352,11 +352,11 @@ static void refused_group(struct run *run) {
     pawl_error error = {0};
     if (session == NULL)
         return;
-    pawl_status status = run->module->subscribe(session, &subscription, &error);
+    pawl_status status = transport_subscribe(run->module, session, &subscription, &error);
     verdict(run, status == PAWL_INVALID && strstr(error.text, word(run, "says")) != NULL,
             "a group that cannot be",
             arena_printf(run->arena, "%s: %s", pawl_status_name(status), error.text));
-    run->module->close(session);
+    transport_close(run->module, session);
 }
 
 static void refused_message(struct run *run) {
@@ -370,7 +370,7 @@ static void refused_message(struct run *run) {
     verdict(run, status == PAWL_OK && result.fate == FATE_REFUSED, "a full queue refuses for now",
             arena_printf(run->arena, "fate %d: %s %s", result.fate, result.error, error.text));
     printf("# reason: %s\n", result.error);
-    run->module->close(session);
+    transport_close(run->module, session);
 }
 
 /* Whatever a reader that is not ours has put there. */
@@ -391,17 +391,17 @@ static void receive_one(struct run *run) {
                      : error.text);
     if (malformed)
         printf("# reason: %s\n", delivery.reason);
-    run->module->close(session);
+    transport_close(run->module, session);
 }
 
 /* Publishes one message on a session of its own. */
 static bool publish_one(struct run *run, const struct transport_message *message, pawl_error *error) {
     struct transport_result result = {0};
     struct transport *session = NULL;
-    bool good = run->module->open(&run->config, &session, error) == PAWL_OK &&
+    bool good = transport_open(run->module, &run->config, &session, error) == PAWL_OK &&
                 run->module->publish(session, message, 1, &result, error) == PAWL_OK &&
                 result.fate == FATE_CONFIRMED;
-    run->module->close(session);
+    transport_close(run->module, session);
     return good;
 }
 
@@ -417,7 +417,7 @@ static void hold(struct run *run) {
     if (session != NULL)
         got = receive(run, session, deliveries, 2, false, &error);
     verdict(run, session != NULL && got == 2, "two messages are held", error.text);
-    run->module->close(session);
+    transport_close(run->module, session);
 }
 
 /* What a reader asks and what it is answered stay together. */
@@ -435,7 +435,7 @@ static void rounds(struct run *run) {
     }
     verdict(run, good == ROUNDS, "one reader, message after message",
             arena_printf(run->arena, "round %d: %s", good, error.text));
-    run->module->close(session);
+    transport_close(run->module, session);
 }
 
 /* A session that breaks is opened again, and its message is published again: none may be lost or blamed. */
@@ -452,7 +452,7 @@ static void steady(struct run *run) {
         if (run->module->publish(session, &message, 1, &result, &error) != PAWL_OK) {
             reopens++;
             snprintf(reason, sizeof(reason), "%.200s", error.text);
-            run->module->close(session);
+            transport_close(run->module, session);
             session = open_or_fail(run, "publishes all the time");
         }
         confirmed += result.fate == FATE_CONFIRMED;
@@ -463,7 +463,7 @@ static void steady(struct run *run) {
             "publishes all the time, no message is blamed",
             arena_printf(run->arena, "%ld confirmed, %ld blamed, opened again %ld times: %s", confirmed,
                          blamed, reopens, reason));
-    run->module->close(session);
+    transport_close(run->module, session);
 }
 
 /* The calls of a session whose broker neither reads nor answers. Each has a deadline of a second; the bound
@@ -530,13 +530,13 @@ static void frozen(struct run *run) {
     frozen_reader(run, reader, delivery.tag);
     struct transport *late = NULL;
     int64_t began_ms = clock_boot_ms();
-    pawl_status status = run->module->open(&run->config, &late, &error);
+    pawl_status status = transport_open(run->module, &run->config, &late, &error);
     ended(run, "a frozen broker does not greet", began_ms, status == PAWL_UNAVAILABLE, &error);
     began_ms = clock_boot_ms();
-    run->module->close(mute);
-    run->module->close(deaf);
-    run->module->close(reader);
-    run->module->close(late);
+    transport_close(run->module, mute);
+    transport_close(run->module, deaf);
+    transport_close(run->module, reader);
+    transport_close(run->module, late);
     ended(run, "the sessions of a frozen broker close", began_ms, true, &error);
 }
 
@@ -545,7 +545,7 @@ static void chatter(struct run *run) {
     struct transport *session = open_or_fail(run, "a broker that says all but the answer");
     if (session != NULL)
         frozen_publish(run, session, 1, 8, "a broker that says all but the answer");
-    run->module->close(session);
+    transport_close(run->module, session);
 }
 
 static void refused_open(struct run *run, const char *name, const char *url, const char *ca,
@@ -557,7 +557,7 @@ static void refused_open(struct run *run, const char *name, const char *url, con
     struct transport *session = NULL;
     pawl_error error = {0};
     int64_t began_ms = clock_boot_ms();
-    pawl_status status = run->module->open(&config, &session, &error);
+    pawl_status status = transport_open(run->module, &config, &session, &error);
     int64_t took_ms = clock_boot_ms() - began_ms;
     const char *secret = word(run, "secret"), *says = word(run, "says");
     bool shown = secret != NULL && strstr(error.text, secret) != NULL;
@@ -566,7 +566,7 @@ static void refused_open(struct run *run, const char *name, const char *url, con
             arena_printf(run->arena, "%s after %" PRId64 " ms: %s", pawl_status_name(status), took_ms,
                          error.text));
     printf("# reason: %s\n", error.text);
-    run->module->close(session);
+    transport_close(run->module, session);
 }
 
 static bool read_words(struct run *run, int argc, char **argv) {
@@ -587,7 +587,7 @@ static void run_cases(struct run *run) {
     if (word(run, "only") == NULL) {
         /* The first reader makes the queue where there is none. */
         if (run->module->subscribe != NULL && word(run, "from") != NULL)
-            run->module->close(subscribe_or_fail(run, "a reader that comes first"));
+            transport_close(run->module, subscribe_or_fail(run, "a reader that comes first"));
         one_message(run);
         many_messages(run);
         large_payload(run);

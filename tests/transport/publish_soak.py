@@ -256,7 +256,7 @@ class Soak:
             worker.wait()
         if self.args.database and self.args.name != "loopback":
             subprocess.run(["psql", "-q", "-d", self.args.database, "-c", "SET client_min_messages = error; "
-                            f'DROP SCHEMA IF EXISTS "{self.env["PAWL_SCHEMA"]}" CASCADE'], check=False)
+                            f'DROP SCHEMA IF EXISTS "{self.env["PAWL_SCHEMA"]}", "{self.env["PAWL_SCHEMA"]}_internal" CASCADE'], check=False)
         self.errors.close()
 
 

@@ -73,7 +73,7 @@ class Service:
         self.log.close()
         if self.test.pg:
             subprocess.run(["psql", "-q", "-d", self.url, "-c", "SET client_min_messages = error; "
-                            f'DROP SCHEMA IF EXISTS "{self.schema}" CASCADE'], check=False)
+                            f'DROP SCHEMA IF EXISTS "{self.schema}", "{self.schema}_internal" CASCADE'], check=False)
 
 
 class Test(transport_test.Tap):
@@ -143,7 +143,7 @@ def both_ways(test, shop, billing):
         test.case(good, f"{test.args.broker}: {what} once each, in the order of their streams", dict(seen))
     test.case(all(line[4].startswith("aa") for line in billing.lines() + shop.lines()),
               f"{test.args.broker}: the correlation id goes along", shop.lines()[:2])
-    ids = {row["id"] for s in (shop, billing) for row in s.pawl("instances", "list", "-o", "json")}
+    ids = {row["id"] for s in (shop, billing) for row in s.pawl("instance", "list", "-o", "json")}
     test.case(len(ids) == 2, "two services, two instance ids", ids)
 
 
@@ -178,8 +178,8 @@ def odd_ones(test, billing, publish):
     publish([first])
     publish([dict(first, data={"n": -1}), {"specversion": "1.0", "id": "x", "source": "/storm", "data": 1},
              dict(first, id="not-a-uuid", data={"n": -2})])
-    good = test.wait(lambda: len(billing.pawl("inbox", "refused", "-o", "json")) == 2 and len(billing.lines()) == before + 2)
-    rows = billing.pawl("inbox", "refused", "-o", "json")
+    good = test.wait(lambda: len(billing.pawl("message", "refused", "-o", "json")) == 2 and len(billing.lines()) == before + 2)
+    rows = billing.pawl("message", "refused", "-o", "json")
     test.case(good and {row["reason"] for row in rows} == {"conflict", "malformed"},
               f"{test.args.broker}: a conflict and a malformed event are kept, the rest flows", rows)
 

@@ -66,7 +66,7 @@ class Fleet:
         self.log.close()
         if self.dialect == "postgres":
             subprocess.run(["psql", "-q", "-d", self.env["DATABASE_URL"], "-c", "SET client_min_messages = error; "
-                            f'DROP SCHEMA IF EXISTS "{self.schema}" CASCADE'], check=False)
+                            f'DROP SCHEMA IF EXISTS "{self.schema}", "{self.schema}_internal" CASCADE'], check=False)
         shutil.rmtree(self.dir, ignore_errors=True)
 
 
@@ -100,7 +100,7 @@ def fields(tap, fleet, redis):
     fleet.settings.write_text(f"[transport events]\nurl = redis://127.0.0.1:{redis.port}\n[spine]\ntransport = events\n")
     fleet.pawl("task", "create", "report", "--pipeline", str(fleet.dir / "pipeline.json"))
     fleet.pawl("task", "run", "report", "--params", '{"n":7}')
-    job = fleet.pawl("job", "enqueue", "--pipeline", str(fleet.dir / "broken.json"))[0]["id"]
+    job = fleet.pawl("job", "enqueue", "--pipeline", str(fleet.dir / "broken.json"))["id"]
     fleet.start()
     until(lambda: len(entries(redis)) >= 2)
     found = {entry["event_type"]: entry for entry in entries(redis)}
@@ -112,7 +112,7 @@ def fields(tap, fleet, redis):
              "a job that succeeded: its task, its output", good)
     tap.case(bad.get("task_id") == str(job) and failed.get("job") == job and "no" in (failed.get("error") or "") and failed["output"] is None,
              "a job without a task that failed: its number, its error", bad)
-    ids = {row["id"] for row in fleet.pawl("instances", "list")}
+    ids = {row["id"] for row in fleet.pawl("instance", "list")}
     tap.case({good.get("worker_id"), bad.get("worker_id")} == ids, "the worker's id", (good, ids))
     tap.case(abs(time.time() - time.mktime(time.strptime(good["timestamp"][:19], "%Y-%m-%dT%H:%M:%S")) + time.timezone) < 120,
              "the time", good["timestamp"])

@@ -35,7 +35,7 @@ static struct buf run(const char *line, int64_t timeout_ms, enum stop_reason why
     int64_t began_ms = clock_boot_ms();
     snprintf(text, sizeof(text), "%s", line);
     struct process_spec spec = {.argv = argv, .input = STR("in\n"), .on_line = stop_it, .self = &later};
-    struct process_limits limits = {timeout_ms > 0 ? began_ms + timeout_ms : 0, &stop};
+    struct stop_limit limits = {timeout_ms > 0 ? began_ms + timeout_ms : 0, &stop};
     assert_int_equal(launcher_create("test", LAUNCHER_OWN_THREAD, &launcher, &err), PAWL_OK);
     assert_int_equal(process_run(launcher, &spec, &limits, &output, end, &err), PAWL_OK);
     assert_true(clock_boot_ms() - began_ms < SOON_MS);
@@ -97,7 +97,7 @@ static void keep_line(void *self, pawl_str line) { snprintf(self, 64, "%.*s", ST
 static void last_line(const char *script, char line[64]) {
     char shell[] = "/bin/sh", flag[] = "-c", *argv[] = {shell, flag, (char *)script, NULL};
     struct process_spec spec = {.argv = argv, .input = STR(""), .on_line = keep_line, .self = line};
-    struct process_limits limits = {0, NULL};
+    struct stop_limit limits = {0, NULL};
     struct launcher *launcher = NULL;
     struct process_end end;
     pawl_error err = {0};
@@ -152,7 +152,7 @@ TEST(test_a_missing_program_was_not_started) {
     char name[] = "/nowhere/handle.sh", *argv[] = {name, NULL};
     struct launcher *launcher = NULL;
     struct process_spec spec = {.argv = argv, .input = STR("")};
-    struct process_limits limits = {0, NULL};
+    struct stop_limit limits = {0, NULL};
     struct process_end end;
     pawl_error err = {0};
     for (int i = 0; i < 2; i++) {

@@ -24,7 +24,7 @@ function actions(row, again) {
   } }, name);
   const silence = async () => {
     if (await confirm("Silence this alert?", `No notifications about ${row.name} for an hour.`, "Silence", false))
-      await act(() => post(path + "/silence", { duration_ms: HOUR_MS, reason: "from the dashboard" }), `${row.name} is silent for an hour.`);
+      await act(() => post(path + "/silence", { for_ms: HOUR_MS, reason: "from the dashboard" }), `${row.name} is silent for an hour.`);
   };
   const toggle = () => act(() => put(path, { enabled: !row.enabled }), row.enabled ? `${row.name} is off.` : `${row.name} is on.`);
   return h("div", { class: "actions" },
@@ -58,11 +58,11 @@ const ORDER = { firing: 0, silenced: 1, pending: 2 };
 
 export function showAlerts(view) {
   const again = view.watch(view.box, async (read) => {
-    const [rules, changes] = await Promise.all([read("/v1/alerts"), read("/v1/alert-changes?limit=20")]);
+    const [rules, changes] = await Promise.all([read("/v1/alerts"), read("/v1/alerts/history?limit=20")]);
     rules.items.sort((a, b) => (ORDER[a.state] ?? 3) - (ORDER[b.state] ?? 3) || a.name.localeCompare(b.name));
     return { rules: rules.items, changes: changes.items };
   }, ({ rules, changes }) => [
-    rules.length > 0 ? table("Rules", columns(view, () => again()), rules, (row) => row.name) : empty("There is no rule. pawl alerts set makes one."),
+    rules.length > 0 ? table("Rules", columns(view, () => again()), rules, (row) => row.name) : empty("There is no rule. pawl alert set makes one."),
     h("h2", null, "What fired"),
     changes.length > 0 ? table("Changes", changeColumns, changes, (row) => row.number) : h("p", { class: "quiet" }, "Nothing has fired yet."),
   ], { every_ms: 3000 });

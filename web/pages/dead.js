@@ -10,14 +10,14 @@ import { moment } from "../time.js";
 const letters = (count, more) => (count === 1 ? "1 dead letter" : `${number(count)} dead letters`) + (more ? " or more" : "");
 
 async function redrive(filter, count, again, more) {
-  if (await confirm("Redrive?", `About ${letters(count, more)} will get another round of attempts.`, "Redrive", false))
-    await started("/v1/dead/redrive", filter);
+  if (await confirm("Retry?", `About ${letters(count, more)} will get another round of attempts.`, "Retry", false))
+    await started("/v1/messages/retry", filter);
   again();
 }
 
 async function discard(filter, count, again, more) {
-  if (await confirm("Discard?", `About ${letters(count, more)} will be given up: their messages are lost. This cannot be taken back.`, "Discard"))
-    await started("/v1/dead/discard", filter);
+  if (await confirm("Delete?", `About ${letters(count, more)} will be given up: their messages are lost. This cannot be taken back.`, "Delete"))
+    await started("/v1/messages/delete", filter);
   again();
 }
 
@@ -31,8 +31,8 @@ function columns(view, again) {
     { name: "First", cell: (row) => moment(row.first_ms), wide: true },
     { name: "Last", cell: (row) => moment(row.last_ms) },
     ...(view.operator ? [{ name: "Actions", cell: (row) => h("div", { class: "actions" },
-        h("button", { type: "button", "aria-label": "Redrive: " + row.sample_error, onclick: () => redrive(filterOf(row), row.count, again) }, "Redrive"),
-        h("button", { type: "button", class: "danger", "aria-label": "Discard: " + row.sample_error, onclick: () => discard(filterOf(row), row.count, again) }, "Discard")) }] : []),
+        h("button", { type: "button", "aria-label": "Retry: " + row.sample_error, onclick: () => redrive(filterOf(row), row.count, again) }, "Retry"),
+        h("button", { type: "button", class: "danger", "aria-label": "Delete: " + row.sample_error, onclick: () => discard(filterOf(row), row.count, again) }, "Delete")) }] : []),
   ];
 }
 
@@ -47,7 +47,7 @@ const jobColumns = [
 function deadJobs(view) {
   const box = h("section", { "aria-label": "Jobs" });
   view.box.append(box);
-  view.watch(box, (read) => read("/v1/jobs/groups?limit=100"), (data) => data.items.length > 0 && [
+  view.watch(box, (read) => read("/v1/jobs/failures?limit=100"), (data) => data.items.length > 0 && [
     h("h2", null, "Dead jobs"),
     table("Groups of dead jobs", jobColumns, data.items, (row) => row.fingerprint),
     data.more && h("p", { class: "quiet" }, `The ${number(data.items.length)} biggest groups; there may be more.`),
@@ -62,13 +62,13 @@ export function showDead(view) {
     groups();
     operations();
   };
-  const groups = view.watch(box, (read) => read("/v1/dead/groups?limit=100"), (data) => {
+  const groups = view.watch(box, (read) => read("/v1/messages/failures?limit=100"), (data) => {
     const total = data.items.reduce((sum, row) => sum + row.count, 0);
     if (data.items.length === 0) return empty("No dead letters: every message was handled or still has attempts left.");
     return [
       view.operator && h("div", { class: "actions", "data-key": "all" },
-        h("button", { type: "button", onclick: () => redrive({ all: true }, total, both, data.more) }, "Redrive all"),
-        h("button", { type: "button", class: "danger", onclick: () => discard({ all: true }, total, both, data.more) }, "Discard all")),
+        h("button", { type: "button", onclick: () => redrive({ all: true }, total, both, data.more) }, "Retry all"),
+        h("button", { type: "button", class: "danger", onclick: () => discard({ all: true }, total, both, data.more) }, "Delete all")),
       table("Groups of dead letters", columns(view, both), data.items, (row) => row.kind + row.fingerprint),
       data.more && h("p", { class: "quiet" }, `The ${number(data.items.length)} biggest groups; there may be more.`),
     ];

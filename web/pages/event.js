@@ -18,7 +18,7 @@ export function showEvent(view) {
   const stream = view.query.get("stream"), version = view.query.get("version");
   view.watch(view.box, async (read) => {
     const [found, receptors] = await Promise.all([
-      stream && version ? read(withQuery(`/v1/streams/${encodeURIComponent(stream)}/events`, { from: version, limit: 1 })) : { items: [] },
+      stream && version ? read(withQuery("/v1/events", { stream, from: version, limit: 1 })) : { items: [] },
       read(`/v1/events/${encodeURIComponent(view.id)}/receptors`)]);
     return { found: found.items.filter((row) => row.id === view.id), receptors };
   }, ({ found, receptors }) => [

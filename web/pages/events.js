@@ -20,13 +20,13 @@ export function showEvents(view) {
   const stream = view.query.get("stream");
   listPage(view, {
     path: "/ui/events",
-    route: stream ? `/v1/streams/${encodeURIComponent(stream)}/events` : "/v1/events",
+    route: "/v1/events",
     label: "Events",
-    fields: [{ name: "stream", label: "Stream", local: true }],
+    fields: [{ name: "stream", label: "Stream" }],
     fixed: { backward: true },
     columns: columns(stream),
     keyOf: (row) => row.stream + "@" + row.version,
-    none: "No event yet. pawl events append puts one.",
+    none: "No event yet. pawl event append puts one.",
     watch: { names: ["messages"], every_ms: 5000 },
   });
 }

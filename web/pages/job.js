@@ -1,5 +1,5 @@
 // One job: its state and why, its payload, its executions and steps, and what can be done with it.
-import { post } from "../api.js";
+import { drop, post } from "../api.js";
 import { act, confirm } from "../dialog.js";
 import { h } from "../dom.js";
 import { duration, number, shortId } from "../format.js";
@@ -65,11 +65,11 @@ function actions(job, again) {
       await act(() => post(path + "/cancel"), "The job is cancelled.");
   };
   const discard = async () => {
-    if (await confirm("Discard this job?", "It is given up. This cannot be taken back.", "Discard"))
-      await act(() => post(path + "/discard"), "The job is given up.");
+    if (await confirm("Delete this job?", "It is given up. This cannot be taken back.", "Delete"))
+      await act(() => drop(path), "The job is given up.");
   };
   return h("div", { class: "actions", "data-key": "actions" }, job.state === "dead"
-    ? [button("Retry", false, () => act(() => post(path + "/retry"), "The job runs again.")), button("Discard", true, discard)]
+    ? [button("Retry", false, () => act(() => post(path + "/retry"), "The job runs again.")), button("Delete", true, discard)]
     : button("Cancel", true, cancel));
 }
 
@@ -82,12 +82,12 @@ const orNull = (reading) => reading.catch((problem) => {
 export function showJob(view) {
   const id = encodeURIComponent(view.id);
   const again = view.watch(view.box, async (read) => {
-    const executions = (await read("/v1/executions?job_id=" + id)).items;
+    const executions = (await read("/v1/audit?job_id=" + id)).items;
     const left = executions.length > 0 && ["succeeded", "cancelled"].includes(executions[0].outcome);
     const [job, why, steps] = left ? [null, null, null] : await Promise.all([
       orNull(read("/v1/jobs/" + id)), orNull(read(`/v1/jobs/${id}/why`)), orNull(read(`/v1/jobs/${id}/steps`))]);
     const task = (job && job.task) || (executions.length > 0 && executions[0].task);
-    const pipeline = task && (await orNull(read(`/v1/tasks/${encodeURIComponent(task)}/pipeline`)));
+    const pipeline = task && (await orNull(read(`/v1/tasks/${encodeURIComponent(task)}/steps`)));
     return { job, why, steps: steps ? steps.items : [], executions, pipeline };
   }, ({ job, why, steps, executions, pipeline }) => [
     job && view.operator && actions(job, () => again()),

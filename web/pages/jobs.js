@@ -40,11 +40,11 @@ function bulk(view, again) {
     again();
   };
   const discard = async () => {
-    if (await confirm("Discard jobs?", "Every dead job that fits will be given up. This cannot be taken back.", "Discard")) await started("/v1/jobs/discard", body);
+    if (await confirm("Delete jobs?", "Every dead job that fits will be given up. This cannot be taken back.", "Delete")) await started("/v1/jobs/delete", body);
     again();
   };
   return h("div", { class: "actions" }, dead
-    ? [h("button", { type: "button", onclick: retry }, "Retry all that fit"), h("button", { type: "button", class: "danger", onclick: discard }, "Discard all that fit")]
+    ? [h("button", { type: "button", onclick: retry }, "Retry all that fit"), h("button", { type: "button", class: "danger", onclick: discard }, "Delete all that fit")]
     : h("button", { type: "button", class: "danger", onclick: cancel }, filtered ? "Cancel all that fit" : "Cancel all"));
 }
 

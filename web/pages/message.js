@@ -1,5 +1,5 @@
 // One message: why it is where it is, what it carries, how its receptors ended.
-import { post } from "../api.js";
+import { drop, post } from "../api.js";
 import { act, confirm } from "../dialog.js";
 import { h } from "../dom.js";
 import { number } from "../format.js";
@@ -11,17 +11,17 @@ import { eventAddress } from "./event.js";
 
 function actions(view, id, again) {
   const redrive = async () => {
-    await act(() => post(`/v1/dead/${id}/redrive`), "The message gets another round of attempts.");
+    await act(() => post(`/v1/messages/${id}/retry`), "The message gets another round of attempts.");
     again();
   };
   const discard = async () => {
-    if (await confirm("Discard this message?", "It will never be handled. This cannot be taken back.", "Discard"))
-      await act(() => post(`/v1/dead/${id}/discard`), "The message is given up.");
+    if (await confirm("Delete this message?", "It will never be handled. This cannot be taken back.", "Delete"))
+      await act(() => drop(`/v1/messages/${id}`), "The message is given up.");
     again();
   };
   return h("div", { class: "actions", "data-key": "actions" },
-    h("button", { type: "button", onclick: redrive }, "Redrive"),
-    h("button", { type: "button", class: "danger", onclick: discard }, "Discard"));
+    h("button", { type: "button", onclick: redrive }, "Retry"),
+    h("button", { type: "button", class: "danger", onclick: discard }, "Delete"));
 }
 
 // A message of a receptor on events carries an event: its cause.
@@ -55,7 +55,7 @@ function one(row) {
 export function showMessage(view) {
   const id = encodeURIComponent(view.id);
   const again = view.watch(view.box, async (read) => {
-    const [found, why] = await Promise.all([read("/v1/messages/" + id), read(`/v1/messages/${id}/why`)]);
+    const [found, why] = await Promise.all([read("/v1/messages?id=" + id), read(`/v1/messages/${id}/why`)]);
     const event = found.items.find(isEvent);
     const receptors = await read(event ? `/v1/events/${event.causation_id}/receptors` : `/v1/messages/${id}/receptors`);
     return { found, why, receptors };

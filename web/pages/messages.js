@@ -30,12 +30,12 @@ function bulk(view, again) {
   if (state !== "dead" || lane) return null;
   const body = Object.keys(filters).length > 0 ? filters : { all: true };
   const button = (name, danger, text) => h("button", { type: "button", class: danger ? "danger" : null, onclick: async () => {
-    if (await confirm(name + "?", text, name, danger)) await started("/v1/dead/" + name.toLowerCase(), body);
+    if (await confirm(name + "?", text, name, danger)) await started("/v1/messages/" + name.toLowerCase(), body);
     again();
   } }, name + " all that fit");
   return h("div", { class: "actions" },
-    button("Redrive", false, "Every dead letter that fits these filters gets another round of attempts."),
-    button("Discard", true, "Every dead letter that fits these filters is given up: their messages are lost. This cannot be taken back."));
+    button("Retry", false, "Every dead letter that fits these filters gets another round of attempts."),
+    button("Delete", true, "Every dead letter that fits these filters is given up: their messages are lost. This cannot be taken back."));
 }
 
 export function showMessages(view) {

@@ -25,7 +25,7 @@ export function showPipelines(view) {
     const tasks = await read(withQuery("/v1/tasks", { limit: SHOWN, cursor: view.query.get("cursor") }));
     const found = await Promise.all(tasks.items.map(async (task) => {
       const name = encodeURIComponent(task.name);
-      const [pipeline, executions] = await Promise.all([read(`/v1/tasks/${name}/pipeline`), read(`/v1/executions?limit=${EXECUTIONS}&task=${name}`)]);
+      const [pipeline, executions] = await Promise.all([read(`/v1/tasks/${name}/steps`), read(`/v1/audit?limit=${EXECUTIONS}&task=${name}`)]);
       const jobs = executions.items.length > 0 ? [] : (await read(`/v1/jobs?limit=${EXECUTIONS}&task=${name}`)).items;
       return { task, pipeline, executions, jobs };
     }));

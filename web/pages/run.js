@@ -32,7 +32,7 @@ function actions(run, again) {
 function partActions(run, part, again) {
   const path = `/v1/runs/${run.id}/partitions/${encodeURIComponent(part.partition)}`;
   const retry = async () => {
-    await act(() => post(path + "/retry"), `${part.partition} goes on.`);
+    await act(() => post(`/v1/runs/${run.id}/retry`, { partition: part.partition }), `${part.partition} goes on.`);
     again();
   };
   const reset = async () => {

@@ -30,7 +30,7 @@ export function showRuns(view) {
     route: "/v1/runs",
     label: "Runs",
     fields: [
-      { name: "state", label: "State", choices: ["running", "consolidating", "nested", "in repair", "completed", "failed", "cancelled"] },
+      { name: "state", label: "State", choices: ["running", "consolidating", "nested", "repair", "completed", "failed", "cancelled"] },
       { name: "name", label: "Name" },
       { name: "parent", label: "Parent", number: true },
     ],

@@ -37,7 +37,7 @@ function opener(view) {
 export function showStreams(view) {
   const box = h("section", { "aria-label": "Streams that wait" });
   view.box.append(opener(view), filterForm(view, "/ui/streams", [kindField]), box);
-  view.watch(box, (read) => read(withQuery("/v1/streams", { kind: view.query.get("kind"), limit: READ })), (data) => (data.items.length > 0
+  view.watch(box, (read) => read(withQuery("/v1/streams", { kind: view.query.get("kind"), look: READ })), (data) => (data.items.length > 0
     ? [table("Streams", columns, data.items, (row) => row.kind + row.stream),
        !data.items[0].complete && h("p", { class: "quiet" }, `More than ${number(READ)} messages of a state wait: + means that there may be more of that stream. Its own page shows all of it.`)]
     : empty("No message of a stream waits: everything that was sent is done.")), { names: ["messages", "dead"], every_ms: 5000 });

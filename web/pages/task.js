@@ -19,8 +19,8 @@ const executionColumns = [
 export function showTask(view) {
   const name = encodeURIComponent(view.id);
   const again = view.watch(view.box, async (read) => {
-    const [task, pipeline, executions] = await Promise.all([read("/v1/tasks/" + name), read(`/v1/tasks/${name}/pipeline`),
-                                                            read("/v1/executions?limit=20&task=" + name)]);
+    const [task, pipeline, executions] = await Promise.all([read("/v1/tasks/" + name), read(`/v1/tasks/${name}/steps`),
+                                                            read("/v1/audit?limit=20&task=" + name)]);
     const jobs = executions.items.length > 0 ? [] : (await read("/v1/jobs?limit=10&task=" + name)).items;
     return { task, pipeline, executions, jobs };
   }, ({ task, pipeline, executions, jobs }) => [

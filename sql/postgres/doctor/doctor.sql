@@ -15,15 +15,14 @@ SELECT u.used || ' of ' || u.room || ' connections are in use'
 -- name: dead_rows
 -- A table holds more dead rows than live ones, and many; pawl_doctor.dead_rows sets how many (100000).
 SELECT t.relname || ' has ' || t.n_dead_tup || ' dead rows and ' || t.n_live_tup || ' live ones' FROM pg_catalog.pg_stat_user_tables t
- WHERE t.schemaname = (SELECT n.nspname FROM pg_catalog.pg_class s JOIN pg_catalog.pg_namespace n ON n.oid = s.relnamespace
-                        WHERE s.oid = 'pawl.settings'::pg_catalog.regclass)
+ WHERE t.schemaname = 'pawl_internal'
    AND t.n_dead_tup > COALESCE(NULLIF(pg_catalog.current_setting('pawl_doctor.dead_rows', true), '')::bigint, 100000)
    AND t.n_dead_tup > t.n_live_tup
 
 -- name: dedupe_large
 -- The inbox remembers very many ids; pawl_doctor.dedupe_rows sets how many (50000000).
 SELECT 'dedupe has about ' || c.reltuples::bigint || ' rows' FROM pg_catalog.pg_class c
- WHERE c.oid = 'pawl.dedupe'::pg_catalog.regclass
+ WHERE c.oid = 'pawl_internal.dedupe'::pg_catalog.regclass
    AND c.reltuples > COALESCE(NULLIF(pg_catalog.current_setting('pawl_doctor.dedupe_rows', true), '')::float8, 50000000)
 
 -- name: fsync_off
@@ -37,31 +36,31 @@ SELECT 'full_page_writes is off' WHERE pg_catalog.current_setting('full_page_wri
 -- name: grants_missing
 -- The role of the workers may not call what workers call.
 SELECT 'pawl_worker may not call ' || p.proname FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_roles r ON r.rolname = 'pawl_worker'
- WHERE p.pronamespace = (SELECT s.relnamespace FROM pg_catalog.pg_class s WHERE s.oid = 'pawl.settings'::pg_catalog.regclass)
+ WHERE p.pronamespace = 'pawl_internal'::pg_catalog.regnamespace
    AND p.proname IN ('instance_register', 'heartbeat', 'claim', 'complete', 'fail', 'finish', 'jobs_claim', 'jobs_finish', 'maintain')
    AND NOT pg_catalog.has_function_privilege(r.oid, p.oid, 'EXECUTE')
 
 -- name: grants_public
 -- PUBLIC may call a function or use a table of the schema.
 SELECT 'PUBLIC may use function ' || p.proname FROM pg_catalog.pg_proc p
- WHERE p.pronamespace = (SELECT s.relnamespace FROM pg_catalog.pg_class s WHERE s.oid = 'pawl.settings'::pg_catalog.regclass)
+ WHERE p.pronamespace IN ('pawl'::pg_catalog.regnamespace, 'pawl_internal'::pg_catalog.regnamespace)
    AND EXISTS (SELECT 1 FROM pg_catalog.aclexplode(COALESCE(p.proacl, pg_catalog.acldefault('f', p.proowner))) x WHERE x.grantee = 0)
 UNION ALL
 SELECT 'PUBLIC may use table ' || c.relname FROM pg_catalog.pg_class c
- WHERE c.relnamespace = (SELECT s.relnamespace FROM pg_catalog.pg_class s WHERE s.oid = 'pawl.settings'::pg_catalog.regclass)
+ WHERE c.relnamespace IN ('pawl'::pg_catalog.regnamespace, 'pawl_internal'::pg_catalog.regnamespace)
    AND EXISTS (SELECT 1 FROM pg_catalog.aclexplode(c.relacl) x WHERE x.grantee = 0)
 
 -- name: grants_write
 -- A role may write a table past the functions.
 SELECT DISTINCT pg_catalog.pg_get_userbyid(x.grantee) || ' may ' || x.privilege_type || ' table ' || c.relname
   FROM pg_catalog.pg_class c CROSS JOIN LATERAL pg_catalog.aclexplode(c.relacl) x
- WHERE c.relnamespace = (SELECT s.relnamespace FROM pg_catalog.pg_class s WHERE s.oid = 'pawl.settings'::pg_catalog.regclass)
+ WHERE c.relnamespace IN ('pawl'::pg_catalog.regnamespace, 'pawl_internal'::pg_catalog.regnamespace)
    AND x.grantee NOT IN (0, c.relowner) AND x.privilege_type IN ('INSERT', 'UPDATE', 'DELETE', 'TRUNCATE')
 
 -- name: history_large
 -- The history is very long; pawl_doctor.history_rows sets how long (100000000).
 SELECT 'history has about ' || c.reltuples::bigint || ' rows' FROM pg_catalog.pg_class c
- WHERE c.oid = 'pawl.history'::pg_catalog.regclass
+ WHERE c.oid = 'pawl_internal.history'::pg_catalog.regclass
    AND c.reltuples > COALESCE(NULLIF(pg_catalog.current_setting('pawl_doctor.history_rows', true), '')::float8, 100000000)
 
 -- name: idle_in_transaction
@@ -75,8 +74,8 @@ SELECT 'process ' || a.pid || ' (' || COALESCE(NULLIF(a.application_name, ''), '
        SELECT pg_catalog.string_agg(DISTINCT c.relname::text, ', ') AS tables
          FROM pg_catalog.pg_locks l JOIN pg_catalog.pg_class c ON c.oid = l.relation
         WHERE l.pid = a.pid AND l.locktype = 'relation' AND l.mode IN ('RowShareLock', 'RowExclusiveLock')
-          AND c.oid IN ('pawl.instance'::pg_catalog.regclass, 'pawl.lane'::pg_catalog.regclass, 'pawl.claim'::pg_catalog.regclass,
-                        'pawl.balance'::pg_catalog.regclass, 'pawl.job_claim'::pg_catalog.regclass)) k ON true
+          AND c.oid IN ('pawl_internal.instance'::pg_catalog.regclass, 'pawl_internal.lane'::pg_catalog.regclass, 'pawl_internal.claim'::pg_catalog.regclass,
+                        'pawl_internal.balance'::pg_catalog.regclass, 'pawl_internal.job_claim'::pg_catalog.regclass)) k ON true
  WHERE a.datname = pg_catalog.current_database() AND a.state LIKE 'idle in transaction%'
    AND a.state_change < pg_catalog.clock_timestamp()
        - pg_catalog.make_interval(secs => LEAST(
@@ -91,7 +90,7 @@ SELECT 'idle_session_timeout is ' || pg_catalog.current_setting('idle_session_ti
 -- name: index_invalid
 -- An index is not used.
 SELECT c.relname || ' is invalid' FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
- WHERE c.relnamespace = (SELECT s.relnamespace FROM pg_catalog.pg_class s WHERE s.oid = 'pawl.settings'::pg_catalog.regclass)
+ WHERE c.relnamespace = 'pawl_internal'::pg_catalog.regnamespace
    AND NOT i.indisvalid
 
 -- name: lock_wait
@@ -140,13 +139,13 @@ SELECT 'synchronous_commit is off' WHERE pg_catalog.current_setting('synchronous
 -- name: table_autovacuum_off
 -- A table is left out by autovacuum.
 SELECT 'autovacuum_enabled is off for ' || c.relname FROM pg_catalog.pg_class c
- WHERE c.relnamespace = (SELECT s.relnamespace FROM pg_catalog.pg_class s WHERE s.oid = 'pawl.settings'::pg_catalog.regclass)
+ WHERE c.relnamespace = 'pawl_internal'::pg_catalog.regnamespace
    AND c.reloptions::text[] && ARRAY['autovacuum_enabled=false', 'autovacuum_enabled=off', 'autovacuum_enabled=0']
 
 -- name: table_unlogged
 -- A table is emptied by a crash (waiter may be: it lists only the workers that wait now).
 SELECT c.relname || ' is unlogged' FROM pg_catalog.pg_class c
- WHERE c.relnamespace = (SELECT s.relnamespace FROM pg_catalog.pg_class s WHERE s.oid = 'pawl.settings'::pg_catalog.regclass)
+ WHERE c.relnamespace = 'pawl_internal'::pg_catalog.regnamespace
    AND c.relkind = 'r' AND c.relpersistence = 'u' AND c.relname <> 'waiter'
 
 -- name: tls_off
@@ -159,7 +158,7 @@ SELECT 'this connection from ' || pg_catalog.host(a.client_addr) || ' uses no TL
 -- name: transaction_ids_low
 -- A table was not frozen for long; pawl_doctor.xid_age sets how long (1000000000 transactions).
 SELECT c.relname || ' was last frozen ' || pg_catalog.age(c.relfrozenxid) || ' transactions ago' FROM pg_catalog.pg_class c
- WHERE c.relnamespace = (SELECT s.relnamespace FROM pg_catalog.pg_class s WHERE s.oid = 'pawl.settings'::pg_catalog.regclass)
+ WHERE c.relnamespace = 'pawl_internal'::pg_catalog.regnamespace
    AND c.relkind = 'r'
    AND pg_catalog.age(c.relfrozenxid) > COALESCE(NULLIF(pg_catalog.current_setting('pawl_doctor.xid_age', true), '')::bigint, 1000000000)
  ORDER BY pg_catalog.age(c.relfrozenxid) DESC, c.relname LIMIT 1
@@ -168,7 +167,7 @@ SELECT c.relname || ' was last frozen ' || pg_catalog.age(c.relfrozenxid) || ' t
 -- A trigger that is not ours is on a table of the schema.
 SELECT 'trigger ' || t.tgname || ' on ' || c.relname FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
   JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid
- WHERE c.relnamespace = (SELECT s.relnamespace FROM pg_catalog.pg_class s WHERE s.oid = 'pawl.settings'::pg_catalog.regclass)
+ WHERE c.relnamespace = 'pawl_internal'::pg_catalog.regnamespace
    AND NOT t.tgisinternal AND p.pronamespace <> c.relnamespace
 
 -- name: triggers_off
@@ -177,7 +176,7 @@ SELECT 'session_replication_role is ' || pg_catalog.current_setting('session_rep
  WHERE pg_catalog.current_setting('session_replication_role') = 'replica'
 UNION ALL
 SELECT 'trigger ' || t.tgname || ' on ' || c.relname || ' is disabled' FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
- WHERE c.relnamespace = (SELECT s.relnamespace FROM pg_catalog.pg_class s WHERE s.oid = 'pawl.settings'::pg_catalog.regclass)
+ WHERE c.relnamespace = 'pawl_internal'::pg_catalog.regnamespace
    AND t.tgenabled = 'D'
 
 -- name: zero_damaged_pages_on

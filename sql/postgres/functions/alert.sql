@@ -5,19 +5,19 @@
 -- params: p_rule text (NULL: all), p_before bigint (0: from the latest), p_limit integer
 -- returns: one row each; the error of a delivery only for callers that may see payloads
 -- tables: alert_change, alert_notice (read)
-CREATE OR REPLACE FUNCTION pawl.alert_changes(p_rule text, p_before bigint, p_limit integer) RETURNS TABLE (
+CREATE OR REPLACE FUNCTION pawl_internal.alert_changes(p_rule text, p_before bigint, p_limit integer) RETURNS TABLE (
     number bigint, id uuid, rule text, event smallint, value bigint, at_ms bigint, detail text, waiting bigint, delivered bigint,
     failed bigint, error text)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 100 AS $$
 BEGIN
-    PERFORM pawl.refuse_range('p_limit', p_limit, 0, 1000000);
+    PERFORM pawl_internal.refuse_range('limit', p_limit, 0, 1000000);
     RETURN QUERY
     SELECT c.number, c.id, c.rule, c.event, c.value, c.at_ms, c.detail,
-           (SELECT count(*) FROM pawl.alert_notice n WHERE n.change = c.id AND n.state = :NOTICE_WAITING),
-           (SELECT count(*) FROM pawl.alert_notice n WHERE n.change = c.id AND n.state = :NOTICE_DELIVERED),
-           (SELECT count(*) FROM pawl.alert_notice n WHERE n.change = c.id AND n.state = :NOTICE_GIVEN_UP),
-           (SELECT CASE WHEN pawl.payloads_shown() THEN n.error END FROM pawl.alert_notice n WHERE n.change = c.id AND n.error IS NOT NULL ORDER BY n.number DESC LIMIT 1)
-      FROM pawl.alert_change c
+           (SELECT count(*) FROM pawl_internal.alert_notice n WHERE n.change = c.id AND n.state = :NOTICE_WAITING),
+           (SELECT count(*) FROM pawl_internal.alert_notice n WHERE n.change = c.id AND n.state = :NOTICE_DELIVERED),
+           (SELECT count(*) FROM pawl_internal.alert_notice n WHERE n.change = c.id AND n.state = :NOTICE_GIVEN_UP),
+           (SELECT CASE WHEN pawl_internal.payloads_shown() THEN n.error END FROM pawl_internal.alert_notice n WHERE n.change = c.id AND n.error IS NOT NULL ORDER BY n.number DESC LIMIT 1)
+      FROM pawl_internal.alert_change c
      WHERE (p_rule IS NULL OR c.rule = p_rule) AND (p_before = 0 OR c.number < p_before) ORDER BY c.number DESC LIMIT p_limit;
 END
 $$;
@@ -28,11 +28,11 @@ $$;
 -- raises: PW004 another caller has it
 -- tables: alert_notice (updated)
 -- locks: its row
-CREATE OR REPLACE FUNCTION pawl.alert_notice_end(p_number bigint, p_token bigint, p_state smallint, p_delay_ms bigint, p_error text)
+CREATE OR REPLACE FUNCTION pawl_internal.alert_notice_end(p_number bigint, p_token bigint, p_state smallint, p_delay_ms bigint, p_error text)
 RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
-    UPDATE pawl.alert_notice n SET state = p_state, due_ms = pawl.now_ms() + p_delay_ms, error = p_error, token = 0
+    UPDATE pawl_internal.alert_notice n SET state = p_state, due_ms = pawl_internal.now_ms() + p_delay_ms, error = p_error, token = 0
      WHERE n.number = p_number AND n.token = p_token AND n.state = :NOTICE_WAITING;
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = 'the delivery is no longer ours';
@@ -46,25 +46,25 @@ $$;
 -- returns: one row each, by number
 -- tables: alert_notice (updated), alert_change (read)
 -- locks: the rows it returns; rows that another caller is taking are skipped
-CREATE OR REPLACE FUNCTION pawl.alert_notices_take(p_target text, p_lease_ms bigint, p_limit integer) RETURNS TABLE (
+CREATE OR REPLACE FUNCTION pawl_internal.alert_notices_take(p_target text, p_lease_ms bigint, p_limit integer) RETURNS TABLE (
     notice bigint, token bigint, attempts integer, number bigint, id uuid, rule text, event smallint, value bigint, at_ms bigint,
     detail text, now_ms bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 8 AS $$
 DECLARE
-    v_now bigint := pawl.now_ms();
+    v_now bigint := pawl_internal.now_ms();
     v_token bigint := 0;
 BEGIN
-    IF EXISTS (SELECT 1 FROM pawl.alert_notice n WHERE n.state = :NOTICE_WAITING AND n.target = p_target AND n.due_ms <= v_now) THEN
-        v_token := pawl.token_next();
+    IF EXISTS (SELECT 1 FROM pawl_internal.alert_notice n WHERE n.state = :NOTICE_WAITING AND n.target = p_target AND n.due_ms <= v_now) THEN
+        v_token := pawl_internal.token_next();
         RETURN QUERY
         WITH due AS MATERIALIZED (
-            SELECT n.number FROM pawl.alert_notice n WHERE n.state = :NOTICE_WAITING AND n.target = p_target AND n.due_ms <= v_now
+            SELECT n.number FROM pawl_internal.alert_notice n WHERE n.state = :NOTICE_WAITING AND n.target = p_target AND n.due_ms <= v_now
              ORDER BY n.number LIMIT p_limit FOR UPDATE SKIP LOCKED),
         mine AS (
-            UPDATE pawl.alert_notice n SET token = v_token, due_ms = v_now + p_lease_ms, attempts = n.attempts + 1
+            UPDATE pawl_internal.alert_notice n SET token = v_token, due_ms = v_now + p_lease_ms, attempts = n.attempts + 1
               FROM due WHERE n.number = due.number RETURNING n.number, n.attempts, n.change)
         SELECT m.number, v_token, m.attempts, c.number, c.id, c.rule, c.event, c.value, c.at_ms, c.detail, v_now
-          FROM mine m JOIN pawl.alert_change c ON c.id = m.change ORDER BY m.number;
+          FROM mine m JOIN pawl_internal.alert_change c ON c.id = m.change ORDER BY m.number;
     END IF;
 END
 $$;
@@ -73,7 +73,7 @@ $$;
 -- How many of the connections are in use, in percent.
 -- returns: 0 … 100
 -- tables: none; pg_stat_activity
-CREATE OR REPLACE FUNCTION pawl.alert_pressure() RETURNS bigint
+CREATE OR REPLACE FUNCTION pawl_internal.alert_pressure() RETURNS bigint
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
     RETURN (SELECT count(*) * 100 / greatest(1, current_setting('max_connections')::bigint - current_setting('superuser_reserved_connections')::bigint)
@@ -88,26 +88,26 @@ $$;
 -- raises: PW003 the rule has another version, or there are too many rules
 -- tables: alert_rule (inserted, updated), alert_turn (locked)
 -- locks: the turn, so that no evaluation sees half of it
-CREATE OR REPLACE FUNCTION pawl.alert_rule_put(
+CREATE OR REPLACE FUNCTION pawl_internal.alert_rule_put(
     p_name text, p_metric text, p_summary text, p_targets text, p_side smallint, p_severity smallint, p_threshold bigint,
     p_clear_threshold bigint, p_for_ms bigint, p_clear_ms bigint, p_enabled boolean, p_version bigint, p_rules_max integer) RETURNS bigint
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_version bigint;
 BEGIN
-    PERFORM 1 FROM pawl.alert_turn t FOR UPDATE;
-    SELECT r.version INTO v_version FROM pawl.alert_rule r WHERE r.name = p_name FOR UPDATE;
+    PERFORM 1 FROM pawl_internal.alert_turn t FOR UPDATE;
+    SELECT r.version INTO v_version FROM pawl_internal.alert_rule r WHERE r.name = p_name FOR UPDATE;
     IF p_version <> 0 AND p_version IS DISTINCT FROM v_version THEN
         RAISE EXCEPTION USING ERRCODE = 'PW003', MESSAGE = 'the rule has another version; read it again';
     END IF;
-    IF v_version IS NULL AND (SELECT count(*) FROM pawl.alert_rule) >= p_rules_max THEN
+    IF v_version IS NULL AND (SELECT count(*) FROM pawl_internal.alert_rule) >= p_rules_max THEN
         RAISE EXCEPTION USING ERRCODE = 'PW003', MESSAGE = 'there are as many rules as there may be; remove one';
     END IF;
     v_version := coalesce(v_version, 0) + 1;
-    INSERT INTO pawl.alert_rule AS r (name, metric, summary, targets, side, severity, threshold, clear_threshold, for_ms, clear_ms,
+    INSERT INTO pawl_internal.alert_rule AS r (name, metric, summary, targets, side, severity, threshold, clear_threshold, for_ms, clear_ms,
                                       enabled, version, updated_ms)
     VALUES (p_name, p_metric, p_summary, p_targets, p_side, p_severity, p_threshold, p_clear_threshold, p_for_ms, p_clear_ms,
-            p_enabled, v_version, pawl.now_ms())
+            p_enabled, v_version, pawl_internal.now_ms())
         ON CONFLICT (name) DO UPDATE SET metric = excluded.metric, summary = excluded.summary, targets = excluded.targets,
            side = excluded.side, severity = excluded.severity, threshold = excluded.threshold,
            clear_threshold = excluded.clear_threshold, for_ms = excluded.for_ms, clear_ms = excluded.clear_ms,
@@ -122,11 +122,11 @@ $$;
 -- raises: PW002 there is none
 -- tables: alert_rule (deleted)
 -- locks: the rule's row
-CREATE OR REPLACE FUNCTION pawl.alert_rule_remove(p_name text) RETURNS void
+CREATE OR REPLACE FUNCTION pawl_internal.alert_rule_remove(p_name text) RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
-    PERFORM pawl.refuse_null(ARRAY['p_name'], ARRAY[p_name IS NULL]);
-    DELETE FROM pawl.alert_rule r WHERE r.name = p_name;
+    {{needs p_name}}
+    DELETE FROM pawl_internal.alert_rule r WHERE r.name = p_name;
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW002', MESSAGE = 'there is no rule ' || p_name;
     END IF;
@@ -138,17 +138,17 @@ $$;
 -- params: p_name text (NULL: all)
 -- returns: one row each, and the time
 -- tables: alert_rule (read)
-CREATE OR REPLACE FUNCTION pawl.alert_rules(p_name text) RETURNS TABLE (
+CREATE OR REPLACE FUNCTION pawl_internal.alert_rules(p_name text) RETURNS TABLE (
     name text, metric text, summary text, targets text, side smallint, severity smallint, threshold bigint, clear_threshold bigint,
     for_ms bigint, clear_ms bigint, enabled boolean, version bigint, updated_ms bigint, phase smallint, since_ms bigint, turning_ms bigint,
     told boolean, value bigint, silence_until_ms bigint, silence_reason text, silence_by text, now_ms bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 20 AS $$
 DECLARE
-    v_now bigint := pawl.now_ms();
+    v_now bigint := pawl_internal.now_ms();
 BEGIN
     RETURN QUERY SELECT r.name, r.metric, r.summary, r.targets, r.side, r.severity, r.threshold, r.clear_threshold, r.for_ms, r.clear_ms, r.enabled,
                r.version, r.updated_ms, r.phase, r.since_ms, r.turning_ms, r.told, r.value, r.silence_until_ms, r.silence_reason, r.silence_by, v_now
-          FROM pawl.alert_rule r WHERE p_name IS NULL OR r.name = p_name ORDER BY r.name;
+          FROM pawl_internal.alert_rule r WHERE p_name IS NULL OR r.name = p_name ORDER BY r.name;
 END
 $$;
 
@@ -158,11 +158,11 @@ $$;
 -- raises: PW002 there is no such rule
 -- tables: alert_rule (updated)
 -- locks: the rule's row
-CREATE OR REPLACE FUNCTION pawl.alert_silence(p_name text, p_until_ms bigint, p_reason text, p_actor text) RETURNS void
+CREATE OR REPLACE FUNCTION pawl_internal.alert_silence(p_name text, p_until_ms bigint, p_reason text, p_actor text) RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
-    PERFORM pawl.refuse_null(ARRAY['p_name'], ARRAY[p_name IS NULL]);
-    UPDATE pawl.alert_rule r SET silence_until_ms = p_until_ms, silence_reason = p_reason, silence_by = p_actor WHERE r.name = p_name;
+    {{needs p_name}}
+    UPDATE pawl_internal.alert_rule r SET silence_until_ms = p_until_ms, silence_reason = p_reason, silence_by = p_actor WHERE r.name = p_name;
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW002', MESSAGE = 'there is no rule ' || p_name;
     END IF;
@@ -173,24 +173,18 @@ $$;
 -- Notes what happened to rules, and what has to be delivered.
 -- params: one array each of the changes, then of the deliveries
 -- tables: alert_change, alert_notice (inserted)
-CREATE OR REPLACE FUNCTION pawl.alert_tell(
+CREATE OR REPLACE FUNCTION pawl_internal.alert_tell(
     p_ids uuid[], p_rules text[], p_events smallint[], p_values bigint[], p_details text[], p_changes uuid[], p_targets text[]) RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
-    v_now bigint := pawl.now_ms();
+    v_now bigint := pawl_internal.now_ms();
 BEGIN
-    PERFORM pawl.refuse_items(ARRAY['p_ids', 'p_rules', 'p_events', 'p_values', 'p_details'],
-                              ARRAY[cardinality(p_ids), cardinality(p_rules), cardinality(p_events), cardinality(p_values),
-                                    cardinality(p_details)],
-                              ARRAY[array_position(p_ids, NULL), array_position(p_rules, NULL), array_position(p_events, NULL),
-                                    array_position(p_values, NULL), array_position(p_details, NULL)]);
-    PERFORM pawl.refuse_items(ARRAY['p_changes', 'p_targets'],
-                              ARRAY[cardinality(p_changes), cardinality(p_targets)],
-                              ARRAY[array_position(p_changes, NULL), array_position(p_targets, NULL)]);
-    INSERT INTO pawl.alert_change (id, rule, event, value, at_ms, detail)
+    {{items p_ids, p_rules, p_events, p_values, p_details}}
+    {{items p_changes, p_targets}}
+    INSERT INTO pawl_internal.alert_change (id, rule, event, value, at_ms, detail)
     SELECT c.id, c.rule, c.event, c.value, v_now, c.detail
       FROM unnest(p_ids, p_rules, p_events, p_values, p_details) WITH ORDINALITY AS c (id, rule, event, value, detail, n) ORDER BY c.n;
-    INSERT INTO pawl.alert_notice (change, target, due_ms)
+    INSERT INTO pawl_internal.alert_notice (change, target, due_ms)
     SELECT d.change, d.target, v_now FROM unnest(p_changes, p_targets) WITH ORDINALITY AS d (change, target, n) ORDER BY d.n;
 END
 $$;
@@ -201,24 +195,19 @@ $$;
 -- raises: PW004 a later turn was given; PW003 a rule was changed meanwhile
 -- tables: alert_turn, alert_rule (updated), alert_change, alert_notice (old rows deleted)
 -- locks: the turn, the rules' rows
-CREATE OR REPLACE FUNCTION pawl.alert_turn_end(
+CREATE OR REPLACE FUNCTION pawl_internal.alert_turn_end(
     p_token bigint, p_window text, p_rules text[], p_versions bigint[], p_phases smallint[], p_since_ms bigint[], p_turning_ms bigint[],
     p_told boolean[], p_values bigint[], p_keep_ms bigint) RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_count bigint;
 BEGIN
-    PERFORM pawl.refuse_items(ARRAY['p_rules', 'p_versions', 'p_phases', 'p_since_ms', 'p_turning_ms', 'p_told', 'p_values'],
-                              ARRAY[cardinality(p_rules), cardinality(p_versions), cardinality(p_phases), cardinality(p_since_ms),
-                                    cardinality(p_turning_ms), cardinality(p_told), cardinality(p_values)],
-                              ARRAY[array_position(p_rules, NULL), array_position(p_versions, NULL), array_position(p_phases, NULL),
-                                    array_position(p_since_ms, NULL), array_position(p_turning_ms, NULL), array_position(p_told, NULL),
-                                    array_position(p_values, NULL)]);
-    UPDATE pawl.alert_turn t SET window_text = p_window WHERE t.token = p_token;
+    {{items p_rules, p_versions, p_phases, p_since_ms, p_turning_ms, p_told, p_values}}
+    UPDATE pawl_internal.alert_turn t SET window_text = p_window WHERE t.token = p_token;
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = 'another turn was given meanwhile';
     END IF;
-    UPDATE pawl.alert_rule r
+    UPDATE pawl_internal.alert_rule r
        SET phase = v.phase, since_ms = v.since_ms, turning_ms = v.turning_ms, told = v.told, value = v.value
       FROM unnest(p_rules, p_versions, p_phases, p_since_ms, p_turning_ms, p_told, p_values)
            AS v (name, version, phase, since_ms, turning_ms, told, value)
@@ -228,10 +217,10 @@ BEGIN
         RAISE EXCEPTION USING ERRCODE = 'PW003', MESSAGE = 'a rule was changed while it was evaluated';
     END IF;
     WITH old AS (
-        DELETE FROM pawl.alert_change c
-         WHERE c.number IN (SELECT o.number FROM pawl.alert_change o WHERE o.at_ms < pawl.now_ms() - p_keep_ms ORDER BY o.number LIMIT 1000)
+        DELETE FROM pawl_internal.alert_change c
+         WHERE c.number IN (SELECT o.number FROM pawl_internal.alert_change o WHERE o.at_ms < pawl_internal.now_ms() - p_keep_ms ORDER BY o.number LIMIT 1000)
      RETURNING c.id)
-    DELETE FROM pawl.alert_notice n USING old WHERE n.change = old.id;
+    DELETE FROM pawl_internal.alert_notice n USING old WHERE n.change = old.id;
 END
 $$;
 
@@ -241,30 +230,30 @@ $$;
 -- returns: taken, token (0 when not taken), now_ms, next_ms, window_text
 -- tables: alert_turn (updated)
 -- locks: the turn
-CREATE OR REPLACE FUNCTION pawl.alert_turn_take(
+CREATE OR REPLACE FUNCTION pawl_internal.alert_turn_take(
     p_interval_ms bigint, OUT taken boolean, OUT token bigint, OUT now_ms bigint, OUT next_ms bigint, OUT window_text text)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
-    v_turn pawl.alert_turn%ROWTYPE;
+    v_turn pawl_internal.alert_turn%ROWTYPE;
 BEGIN
-    PERFORM pawl.refuse_null(ARRAY['p_interval_ms'], ARRAY[p_interval_ms IS NULL]);
-    PERFORM pawl.refuse_range('p_interval_ms', p_interval_ms, 0, 86400000);
+    {{needs p_interval_ms}}
+    PERFORM pawl_internal.refuse_range('interval_ms', p_interval_ms, 0, 86400000);
     -- Most callers are early: they return without a lock.
-    SELECT t.* INTO v_turn FROM pawl.alert_turn t;
-    now_ms := pawl.now_ms();
+    SELECT t.* INTO v_turn FROM pawl_internal.alert_turn t;
+    now_ms := pawl_internal.now_ms();
     -- A clock that was set back, or a caller with a longer interval, does not stop the evaluation.
     IF v_turn.next_ms <= now_ms OR v_turn.next_ms > now_ms + 2 * p_interval_ms THEN
-        SELECT t.* INTO v_turn FROM pawl.alert_turn t FOR UPDATE;
-        now_ms := pawl.now_ms();
+        SELECT t.* INTO v_turn FROM pawl_internal.alert_turn t FOR UPDATE;
+        now_ms := pawl_internal.now_ms();
     END IF;
     taken := v_turn.next_ms <= now_ms OR v_turn.next_ms > now_ms + 2 * p_interval_ms;
     token := 0;
     next_ms := v_turn.next_ms;
     window_text := v_turn.window_text;
     IF taken THEN
-        token := pawl.token_next();
+        token := pawl_internal.token_next();
         next_ms := now_ms + p_interval_ms;
-        UPDATE pawl.alert_turn t SET token = alert_turn_take.token, next_ms = alert_turn_take.next_ms;
+        UPDATE pawl_internal.alert_turn t SET token = alert_turn_take.token, next_ms = alert_turn_take.next_ms;
     END IF;
 END
 $$;

@@ -6,9 +6,9 @@
 -- returns: used: how many messages were read, not counting those that are paused; tokens: the grant, or empty
 -- tables: lane, claim, message, aside, hold, dead, tally, pause
 -- locks: the lane (held by the caller), the holds of the streams that are read, the rows that move
-CREATE OR REPLACE FUNCTION pawl.claim_behind(
-    p_instance uuid, p_lane pawl.lane, p_token bigint, p_left integer, p_lease bigint, p_policy smallint,
-    p_attempts integer, p_request uuid, p_start bigint, p_seen pg_snapshot, p_now bigint,
+CREATE OR REPLACE FUNCTION pawl_internal.claim_behind(
+    p_instance uuid, p_lane pawl_internal.lane, p_token bigint, p_left integer, p_lease bigint, p_policy smallint,
+    p_attempts integer, p_request uuid, p_start bigint, p_seen pg_snapshot, p_early boolean, p_now bigint,
     p_flight bigint[], p_flight_keys text[], p_paused boolean, OUT used integer, OUT tokens bigint[])
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
@@ -27,34 +27,35 @@ DECLARE
 BEGIN
     IF p_paused THEN
         SELECT s.seqs, s.keys, s.high, s.xid, s.more INTO v_seqs, v_keys, v_high, v_xid, v_more
-          FROM pawl.claim_sweep(p_lane, p_left, p_start, p_flight, p_flight_keys, p_now) s;
+          FROM pawl_internal.claim_sweep(p_lane, p_left, p_start, p_flight, p_flight_keys, p_now) s;
     ELSE
         SELECT coalesce(array_agg(r.seq ORDER BY r.seq), '{}'), coalesce(array_agg(r.key ORDER BY r.seq), '{}'), array_agg(r.id ORDER BY r.seq)
           INTO v_seqs, v_keys, v_ids
-          FROM (SELECT m.seq, coalesce(m.stream, chr(1) || m.seq::text) AS key, m.id FROM pawl.message m
+          FROM (SELECT m.seq, coalesce(m.stream, chr(1) || m.seq::text) AS key, m.id FROM pawl_internal.message m
                  WHERE m.kind = p_lane.kind AND m.lane = p_lane.lane AND m.seq > p_start AND m.seq <> ALL (p_flight)
                  ORDER BY m.seq LIMIT p_left) r;
     END IF;
     used := cardinality(v_seqs);
     tokens := '{}';
     IF used = 0 THEN
-        PERFORM pawl.lane_read(p_lane, NULL, v_high, v_xid, p_seen, false)
+        PERFORM pawl_internal.lane_read(p_lane, NULL, v_high, v_xid, p_seen, false)
           WHERE NOT v_more AND (v_high IS NOT NULL OR p_start < p_lane.high - 20000);
         RETURN;
     END IF;
     BEGIN -- for its id, which is newer than every seq that was read
         -- The holds after the messages: one that is made between the two must be seen.
         WITH locked AS MATERIALIZED (
-            SELECT h.key, h.state, h.due_ms FROM pawl.hold h WHERE h.kind = p_lane.kind AND h.key = ANY (v_keys) ORDER BY h.key FOR UPDATE),
+            SELECT h.key, h.state, h.due_ms FROM pawl_internal.hold h WHERE h.kind = p_lane.kind AND h.key = ANY (v_keys) ORDER BY h.key FOR UPDATE),
         sorted AS MATERIALIZED (
             SELECT r.seq, r.key, r.id,
                    CASE WHEN k.state = :HOLD_PARKED THEN 3 WHEN r.key = ANY (p_flight_keys) THEN 2
-                        WHEN p_paused AND k.due_ms = pawl.until_resumed() THEN 1 -- for what comes after it: claim_sweep
+                        WHEN p_paused AND k.due_ms = pawl_internal.until_resumed() THEN 1 -- for what comes after it: claim_sweep
                         WHEN k.state IS NOT NULL THEN 2 ELSE 1 END AS fate
               FROM unnest(v_seqs, v_keys, v_ids) AS r(seq, key, id) LEFT JOIN locked k ON k.key = r.key),
         -- From the first on whose id is granted already they stay unread: reports name the token and the id.
         cut AS MATERIALIZED (
-            SELECT coalesce(min(t.seq), 9223372036854775807) AS seq
+            SELECT least(coalesce(min(t.seq), 9223372036854775807),
+                         (SELECT min(f.seq) FROM sorted f WHERE p_early AND f.key = ANY (p_flight_keys))) AS seq
               FROM (SELECT s.seq, lag(s.id) OVER (ORDER BY s.id, s.seq) = s.id AS twin FROM sorted s WHERE s.fate = 1) t WHERE t.twin)
         SELECT coalesce(array_agg(s.seq ORDER BY s.seq) FILTER (WHERE s.fate = 1), '{}'),
                coalesce(array_agg(s.seq ORDER BY s.seq) FILTER (WHERE s.fate = 2), '{}'),
@@ -62,27 +63,30 @@ BEGIN
                coalesce(array_agg(s.seq ORDER BY s.seq) FILTER (WHERE s.fate = 3), '{}')
           INTO v_grant, v_behind, v_behind_keys, v_parked FROM sorted s WHERE s.seq < (SELECT k.seq FROM cut k);
         used := cardinality(v_grant) + cardinality(v_behind) + cardinality(v_parked);
+        IF used = 0 THEN
+            RETURN;
+        END IF;
         IF cardinality(v_behind) > 0 THEN
-            v_aside := pawl.message_to_aside(p_lane.kind, p_lane.lane, v_behind, NULL, :ASIDE_BEHIND::smallint, p_now);
-            PERFORM pawl.hold_settle(p_lane.kind, p_lane.lane, v_behind_keys);
+            v_aside := pawl_internal.message_to_aside(p_lane.kind, p_lane.lane, v_behind, NULL, :ASIDE_BEHIND::smallint, p_now);
+            PERFORM pawl_internal.hold_settle(p_lane.kind, p_lane.lane, v_behind_keys);
         END IF;
         IF cardinality(v_parked) > 0 THEN
-            PERFORM pawl.message_to_aside(p_lane.kind, p_lane.lane, v_parked, NULL, :ASIDE_BEHIND::smallint, p_now);
-            v_dead := pawl.aside_to_dead(p_lane.kind, v_parked, :DEAD_PARKED::smallint, NULL, p_now);
+            PERFORM pawl_internal.message_to_aside(p_lane.kind, p_lane.lane, v_parked, NULL, :ASIDE_BEHIND::smallint, p_now);
+            v_dead := pawl_internal.aside_to_dead(p_lane.kind, v_parked, :DEAD_PARKED::smallint, NULL, p_now);
         END IF;
         IF v_aside > 0 OR v_dead > 0 THEN
-            INSERT INTO pawl.tally (kind, aside, dead) VALUES (p_lane.kind, v_aside, v_dead);
+            INSERT INTO pawl_internal.tally (kind, aside, dead) VALUES (p_lane.kind, v_aside, v_dead);
         END IF;
         IF cardinality(v_grant) > 0 THEN
-            INSERT INTO pawl.claim (token, part, kind, lane, instance, source, policy, max_attempts, lease_until_ms,
+            INSERT INTO pawl_internal.claim (token, part, kind, lane, instance, source, policy, max_attempts, lease_until_ms,
                                     began_ms, request, seqs)
             VALUES (p_token, 1, p_lane.kind, p_lane.lane, p_instance, 1, p_policy, p_attempts, p_lease, p_now, p_request, v_grant)
-            RETURNING pawl.xid_widen(xmin) INTO v_xid;
+            RETURNING pawl_internal.xid_widen(xmin) INTO v_xid;
             tokens := ARRAY[p_token];
         ELSIF cardinality(v_behind) > 0 THEN
-            SELECT pawl.xid_widen(a.xmin) INTO v_xid FROM pawl.aside a WHERE a.kind = p_lane.kind AND a.seq = v_behind[1];
+            SELECT pawl_internal.xid_widen(a.xmin) INTO v_xid FROM pawl_internal.aside a WHERE a.kind = p_lane.kind AND a.seq = v_behind[1];
         ELSE
-            SELECT pawl.xid_widen(d.xmin) INTO v_xid FROM pawl.dead d WHERE d.kind = p_lane.kind AND d.seq = v_parked[1];
+            SELECT pawl_internal.xid_widen(d.xmin) INTO v_xid FROM pawl_internal.dead d WHERE d.kind = p_lane.kind AND d.seq = v_parked[1];
         END IF;
     EXCEPTION WHEN unique_violation THEN
         RAISE EXCEPTION USING ERRCODE = 'PW003', MESSAGE = format('token %s was granted before: raise the epoch', p_token);
@@ -90,17 +94,17 @@ BEGIN
     IF v_more OR v_seqs[used + 1] <= p_lane.high OR (used = p_left AND v_seqs[used] < p_lane.high) THEN
         -- Late commits filled the batch, or one of them ended it: there may be more of them below the cursor, so it is not moved.
         IF cardinality(tokens) > 0 THEN
-            UPDATE pawl.lane l SET token = p_token WHERE l.kind = p_lane.kind AND l.lane = p_lane.lane;
+            UPDATE pawl_internal.lane l SET token = p_token WHERE l.kind = p_lane.kind AND l.lane = p_lane.lane;
         END IF;
     ELSE
-        PERFORM pawl.lane_read(p_lane, tokens[1], v_seqs[used], v_xid, p_seen, false);
+        PERFORM pawl_internal.lane_read(p_lane, tokens[1], v_seqs[used], v_xid, p_seen, false);
     END IF;
 END
 $$;
 
 -- name: claim_sweep
 -- Sets aside paused messages at the front of a lane, and returns what else to read there.
--- params: p_lane pawl.lane: locked by the caller, which keeps out a resume; p_left: how many are wanted; p_start: where to
+-- params: p_lane pawl_internal.lane: locked by the caller, which keeps out a resume; p_left: how many are wanted; p_start: where to
 --   read from; p_flight: seqs in flight on the lane; p_flight_keys: their streams; p_now
 -- returns: seqs, keys: at most p_left messages that are neither paused nor follow one that is; of those that may run no two
 --   have one id. What comes after them is left as it is: set aside, it could overtake what its stream has before it.
@@ -108,8 +112,8 @@ $$;
 --   nothing was set aside; more: it stopped below the cursor, where there may be more
 -- tables: message, aside, hold, tally (written), pause (read)
 -- locks: the lane (held by the caller), the holds of the streams that are read, the rows that move
-CREATE OR REPLACE FUNCTION pawl.claim_sweep(
-    p_lane pawl.lane, p_left integer, p_start bigint, p_flight bigint[], p_flight_keys text[], p_now bigint,
+CREATE OR REPLACE FUNCTION pawl_internal.claim_sweep(
+    p_lane pawl_internal.lane, p_left integer, p_start bigint, p_flight bigint[], p_flight_keys text[], p_now bigint,
     OUT seqs bigint[], OUT keys text[], OUT high bigint, OUT xid xid8, OUT more boolean)
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
@@ -138,10 +142,10 @@ BEGIN
                array_agg(r.paused ORDER BY r.seq)
           INTO v_seqs, v_keys, v_ids, v_paused
           FROM (SELECT m.seq, coalesce(m.stream, chr(1) || m.seq::text) AS key, m.id,
-                       (EXISTS (SELECT 1 FROM pawl.pause p WHERE p.scope = :PAUSE_TOPIC AND p.name = coalesce(m.topic, m.type))
-                        OR EXISTS (SELECT 1 FROM pawl.pause p WHERE p.scope = :PAUSE_STREAM AND p.name = m.stream))
-                       AND NOT EXISTS (SELECT 1 FROM pawl.pause p WHERE p.scope = :PAUSE_MESSAGE AND p.name = m.id::text) AS paused
-                  FROM pawl.message m
+                       (EXISTS (SELECT 1 FROM pawl_internal.pause p WHERE p.scope = :PAUSE_TOPIC AND p.name = coalesce(m.topic, m.type))
+                        OR EXISTS (SELECT 1 FROM pawl_internal.pause p WHERE p.scope = :PAUSE_STREAM AND p.name = m.stream))
+                       AND NOT EXISTS (SELECT 1 FROM pawl_internal.pause p WHERE p.scope = :PAUSE_MESSAGE AND p.name = m.id::text) AS paused
+                  FROM pawl_internal.message m
                  WHERE m.kind = p_lane.kind AND m.lane = p_lane.lane AND m.seq > v_from AND m.seq <> ALL (p_flight)
                  ORDER BY m.seq LIMIT v_limit) r;
         EXIT WHEN cardinality(v_seqs) = 0;
@@ -150,10 +154,10 @@ BEGIN
         -- The holds after the messages: one that is made between the two must be seen. What is held by something else, or in
         -- flight, is claim_behind's; it is examined again when its turn comes.
         WITH locked AS MATERIALIZED (
-            SELECT h.key, h.due_ms FROM pawl.hold h WHERE h.kind = p_lane.kind AND h.key = ANY (v_keys) ORDER BY h.key FOR UPDATE),
+            SELECT h.key, h.due_ms FROM pawl_internal.hold h WHERE h.kind = p_lane.kind AND h.key = ANY (v_keys) ORDER BY h.key FOR UPDATE),
         met AS (
             SELECT r.seq, r.key, r.id, r.paused, k.key IS NULL AND r.key <> ALL (p_flight_keys) AS free,
-                   coalesce(k.due_ms = pawl.until_resumed(), false) AS held
+                   coalesce(k.due_ms = pawl_internal.until_resumed(), false) AS held
               FROM unnest(v_seqs, v_keys, v_ids, v_paused) AS r(seq, key, id, paused) LEFT JOIN locked k ON k.key = r.key),
         sorted AS (
             SELECT m.*, min(m.seq) FILTER (WHERE m.paused AND m.free) OVER (PARTITION BY m.key) AS first FROM met m),
@@ -182,11 +186,11 @@ BEGIN
         IF cardinality(v_stopped) + cardinality(v_behind) > 0 THEN
             high := coalesce(v_cut - 1, v_from);
             BEGIN -- for its id, which is newer than every seq that was read
-                PERFORM pawl.message_to_aside(p_lane.kind, p_lane.lane, v_stopped, NULL, :ASIDE_RELEASED::smallint, pawl.until_resumed());
-                PERFORM pawl.message_to_aside(p_lane.kind, p_lane.lane, v_behind, NULL, :ASIDE_BEHIND::smallint, p_now);
-                PERFORM pawl.hold_settle(p_lane.kind, p_lane.lane, v_swept_keys);
-                INSERT INTO pawl.tally (kind, aside) VALUES (p_lane.kind, cardinality(v_stopped) + cardinality(v_behind));
-                SELECT pawl.xid_widen(a.xmin) INTO xid FROM pawl.aside a
+                PERFORM pawl_internal.message_to_aside(p_lane.kind, p_lane.lane, v_stopped, NULL, :ASIDE_RELEASED::smallint, pawl_internal.until_resumed());
+                PERFORM pawl_internal.message_to_aside(p_lane.kind, p_lane.lane, v_behind, NULL, :ASIDE_BEHIND::smallint, p_now);
+                PERFORM pawl_internal.hold_settle(p_lane.kind, p_lane.lane, v_swept_keys);
+                INSERT INTO pawl_internal.tally (kind, aside) VALUES (p_lane.kind, cardinality(v_stopped) + cardinality(v_behind));
+                SELECT pawl_internal.xid_widen(a.xmin) INTO xid FROM pawl_internal.aside a
                  WHERE a.kind = p_lane.kind AND a.seq = (v_stopped || v_behind)[1];
             EXCEPTION WHEN unique_violation THEN
                 RAISE;
@@ -206,61 +210,62 @@ $$;
 
 -- name: claim_careful
 -- Claims from one lane that has streams aside or claims in flight.
--- params: p_lane pawl.lane: as the caller read it under its lock; p_token: the first token to use; p_left: how many items are
+-- params: p_lane pawl_internal.lane: as the caller read it under its lock; p_token: the first token to use; p_left: how many items are
 --   still wanted; p_first: the call has used up nothing yet; p_lease,
 --   p_policy, p_attempts, p_request: of the grants; p_start: where to read messages from;
---   p_seen: a snapshot from before p_start was computed; p_now
+--   p_seen: a snapshot from before p_start was computed; p_early: the lane is busy: messages up to the first whose stream is
+--   in flight, which stays unread; p_now
 -- returns: used: how many of p_left are used up (granted, or read and set aside); tokens: the grants, in order
 -- tables: lane, claim, message, aside, hold, dead, tally, pause
 -- locks: the lane (held by the caller), the holds of the streams that are read, the rows that move
-CREATE OR REPLACE FUNCTION pawl.claim_careful(
-    p_instance uuid, p_lane pawl.lane, p_token bigint, p_left integer, p_first boolean, p_lease bigint, p_policy smallint,
-    p_attempts integer, p_request uuid, p_start bigint, p_seen pg_snapshot, p_now bigint,
+CREATE OR REPLACE FUNCTION pawl_internal.claim_careful(
+    p_instance uuid, p_lane pawl_internal.lane, p_token bigint, p_left integer, p_first boolean, p_lease bigint, p_policy smallint,
+    p_attempts integer, p_request uuid, p_start bigint, p_seen pg_snapshot, p_early boolean, p_now bigint,
     OUT used integer, OUT tokens bigint[])
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_flight bigint[];
     v_flight_keys text[];
     -- Read under the lane's lock: a resume takes it too, so nothing is kept for a pause that has just ended.
-    v_paused boolean := EXISTS (SELECT 1 FROM pawl.pause p WHERE p.scope <= :PAUSE_STREAM);
+    v_paused boolean := EXISTS (SELECT 1 FROM pawl_internal.pause p WHERE p.scope <= :PAUSE_STREAM);
     v_held record;
     v_token bigint := p_token;
 BEGIN
     -- What is in flight is read first: a claim that ends after this makes us set a message aside without need, never
     -- grant one too early.
-    v_flight := ARRAY(SELECT s.seq FROM pawl.claim c CROSS JOIN LATERAL unnest(c.seqs) AS s(seq)
+    v_flight := ARRAY(SELECT s.seq FROM pawl_internal.claim c CROSS JOIN LATERAL unnest(c.seqs) AS s(seq)
                        WHERE c.kind = p_lane.kind AND c.lane = p_lane.lane AND c.state = :CLAIM_ACTIVE
                          AND c.token >= p_lane.low_token);
     v_flight_keys := ARRAY(SELECT m.stream FROM unnest(v_flight) AS s(seq)
-                             JOIN pawl.message m ON m.kind = p_lane.kind AND m.lane = p_lane.lane AND m.seq = s.seq
+                             JOIN pawl_internal.message m ON m.kind = p_lane.kind AND m.lane = p_lane.lane AND m.seq = s.seq
                             WHERE m.stream IS NOT NULL
                             UNION
                            SELECT a.key FROM unnest(v_flight) AS s(seq)
-                             JOIN pawl.aside a ON a.kind = p_lane.kind AND a.seq = s.seq);
+                             JOIN pawl_internal.aside a ON a.kind = p_lane.kind AND a.seq = s.seq);
     SELECT h.* INTO v_held
-      FROM pawl.claim_held(p_instance, p_lane.kind, p_lane.lane, p_left, p_first, v_flight_keys, v_paused, p_now) h;
+      FROM pawl_internal.claim_held(p_instance, p_lane.kind, p_lane.lane, p_left, p_first, v_flight_keys, v_paused, p_now) h;
     tokens := '{}';
     used := 0;
     IF v_held.suspect IS NOT NULL THEN
-        INSERT INTO pawl.claim (token, part, kind, lane, instance, source, suspect, policy, max_attempts, lease_until_ms,
+        INSERT INTO pawl_internal.claim (token, part, kind, lane, instance, source, suspect, policy, max_attempts, lease_until_ms,
                                 began_ms, request, seqs)
         VALUES (v_token, 1, p_lane.kind, p_lane.lane, p_instance, 2, v_held.suspect_state, p_policy, p_attempts, p_lease, p_now, p_request,
                 ARRAY[v_held.suspect]);
         tokens := tokens || v_token;
         used := 1;
         IF cardinality(v_held.seqs) > 0 THEN
-            v_token := pawl.token_next();
+            v_token := pawl_internal.token_next();
         END IF;
     END IF;
     IF cardinality(v_held.seqs) > 0 THEN
-        INSERT INTO pawl.claim (token, part, kind, lane, instance, source, lost, policy, max_attempts, lease_until_ms, began_ms,
+        INSERT INTO pawl_internal.claim (token, part, kind, lane, instance, source, lost, policy, max_attempts, lease_until_ms, began_ms,
                                 request, seqs)
         VALUES (v_token, 1, p_lane.kind, p_lane.lane, p_instance, 2, v_held.lost, p_policy, p_attempts, p_lease, p_now, p_request, v_held.seqs);
         tokens := tokens || v_token;
         used := used + cardinality(v_held.seqs);
     END IF;
     IF used > 0 THEN
-        UPDATE pawl.lane l SET token = v_token WHERE l.kind = p_lane.kind AND l.lane = p_lane.lane;
+        UPDATE pawl_internal.lane l SET token = v_token WHERE l.kind = p_lane.kind AND l.lane = p_lane.lane;
     END IF;
     IF v_held.over THEN
         used := p_left;
@@ -269,8 +274,8 @@ BEGIN
         RETURN;
     END IF;
     SELECT r.used, r.tokens INTO used, tokens
-      FROM pawl.claim_behind(p_instance, p_lane, p_token, p_left, p_lease, p_policy, p_attempts, p_request, p_start,
-                             p_seen, p_now, v_flight, v_flight_keys, v_paused) r;
+      FROM pawl_internal.claim_behind(p_instance, p_lane, p_token, p_left, p_lease, p_policy, p_attempts, p_request, p_start,
+                             p_seen, p_early, p_now, v_flight, v_flight_keys, v_paused) r;
 END
 $$;
 
@@ -282,7 +287,7 @@ $$;
 --   lost: how many of those had been lost before; over: the call ends with this lane
 -- tables: hold, aside, claim, instance, pause (read); what is paused waits for the resume (hold, aside updated)
 -- locks: the holds of what is paused; the lane's lock keeps out all but the holders of a claim, whose streams are left out
-CREATE OR REPLACE FUNCTION pawl.claim_held(
+CREATE OR REPLACE FUNCTION pawl_internal.claim_held(
     p_instance uuid, p_kind smallint, p_lane integer, p_left integer, p_first boolean, p_flight_keys text[], p_paused boolean,
     p_now bigint,
     OUT suspect bigint, OUT suspect_state smallint, OUT seqs bigint[], OUT lost integer, OUT over boolean)
@@ -309,12 +314,12 @@ BEGIN
     SELECT i.slots > 0, NOT coalesce(bool_or(c.suspect > :SUSPECT_NO), false), c_together - coalesce(sum(c.lost), 0),
            count(c.token) > 0, coalesce(bool_or(c.kind <> p_kind), false)
       INTO v_slots, v_alone, v_lost_left, v_any, v_other
-      FROM pawl.instance i LEFT JOIN pawl.claim c ON c.instance = i.id AND c.state = :CLAIM_ACTIVE
+      FROM pawl_internal.instance i LEFT JOIN pawl_internal.claim c ON c.instance = i.id AND c.state = :CLAIM_ACTIVE
      WHERE i.id = p_instance GROUP BY i.slots;
     suspect_state := CASE WHEN v_slots THEN :SUSPECT_GRANTED ELSE :SUSPECT_BEGUN END;
     FOR v_hold IN
-        SELECT h.key FROM pawl.hold h
-         CROSS JOIN LATERAL (SELECT a.seq FROM pawl.aside a
+        SELECT h.key FROM pawl_internal.hold h
+         CROSS JOIN LATERAL (SELECT a.seq FROM pawl_internal.aside a
                               WHERE a.kind = p_kind AND a.key = h.key ORDER BY a.seq LIMIT 1) f
          WHERE h.kind = p_kind AND h.lane = p_lane AND h.state = :HOLD_WAITING AND h.due_ms <= p_now
            AND h.key <> ALL (p_flight_keys)
@@ -323,10 +328,10 @@ BEGIN
         v_first := true;
         FOR v_row IN SELECT a.seq, a.id, a.losses, a.scheduled_ms,
                             p_paused
-                            AND (EXISTS (SELECT 1 FROM pawl.pause p WHERE p.scope = :PAUSE_TOPIC AND p.name = coalesce(a.topic, a.type))
-                                 OR EXISTS (SELECT 1 FROM pawl.pause p WHERE p.scope = :PAUSE_STREAM AND p.name = a.stream))
-                            AND NOT EXISTS (SELECT 1 FROM pawl.pause p WHERE p.scope = :PAUSE_MESSAGE AND p.name = a.id::text) AS paused
-                       FROM pawl.aside a
+                            AND (EXISTS (SELECT 1 FROM pawl_internal.pause p WHERE p.scope = :PAUSE_TOPIC AND p.name = coalesce(a.topic, a.type))
+                                 OR EXISTS (SELECT 1 FROM pawl_internal.pause p WHERE p.scope = :PAUSE_STREAM AND p.name = a.stream))
+                            AND NOT EXISTS (SELECT 1 FROM pawl_internal.pause p WHERE p.scope = :PAUSE_MESSAGE AND p.name = a.id::text) AS paused
+                       FROM pawl_internal.aside a
                       WHERE a.kind = p_kind AND a.key = v_hold.key ORDER BY a.seq LIMIT v_left LOOP
             EXIT WHEN v_row.scheduled_ms > p_now;
             IF v_row.paused THEN
@@ -361,9 +366,9 @@ BEGIN
         END LOOP;
     END LOOP;
     IF cardinality(v_stopped) > 0 THEN
-        UPDATE pawl.aside a SET reason = :ASIDE_RELEASED, scheduled_ms = pawl.until_resumed()
+        UPDATE pawl_internal.aside a SET reason = :ASIDE_RELEASED, scheduled_ms = pawl_internal.until_resumed()
           FROM unnest(v_stopped) AS s(seq) WHERE a.kind = p_kind AND a.seq = s.seq;
-        PERFORM pawl.hold_settle(p_kind, p_lane, v_stopped_keys);
+        PERFORM pawl_internal.hold_settle(p_kind, p_lane, v_stopped_keys);
     END IF;
     seqs := ARRAY(SELECT s.seq FROM unnest(seqs) AS s(seq) ORDER BY s.seq);
 END
@@ -376,18 +381,18 @@ $$;
 --   Blocked and parked holds stay.
 -- tables: hold (written), aside (read)
 -- locks: the holds, in the order of their keys: every call that adds or ends aside rows of a stream settles it under this lock
-CREATE OR REPLACE FUNCTION pawl.hold_settle(p_kind smallint, p_lane integer, p_keys text[]) RETURNS void
+CREATE OR REPLACE FUNCTION pawl_internal.hold_settle(p_kind smallint, p_lane integer, p_keys text[]) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
-    PERFORM 1 FROM pawl.hold h WHERE h.kind = p_kind AND h.key = ANY (p_keys) ORDER BY h.key FOR UPDATE;
+    PERFORM 1 FROM pawl_internal.hold h WHERE h.kind = p_kind AND h.key = ANY (p_keys) ORDER BY h.key FOR UPDATE;
     -- Each of the next statements sees what was committed before the lock was ours.
-    DELETE FROM pawl.hold h
+    DELETE FROM pawl_internal.hold h
      WHERE h.kind = p_kind AND h.key = ANY (p_keys) AND h.state = :HOLD_WAITING
-       AND NOT EXISTS (SELECT 1 FROM pawl.aside a WHERE a.kind = p_kind AND a.key = h.key);
-    INSERT INTO pawl.hold AS h (kind, key, lane, due_ms, state)
+       AND NOT EXISTS (SELECT 1 FROM pawl_internal.aside a WHERE a.kind = p_kind AND a.key = h.key);
+    INSERT INTO pawl_internal.hold AS h (kind, key, lane, due_ms, state)
     SELECT p_kind, k.key, p_lane, f.scheduled_ms, 1
       FROM (SELECT DISTINCT u.key COLLATE "C" AS key FROM unnest(p_keys) AS u(key) ORDER BY 1) k
-     CROSS JOIN LATERAL (SELECT a.scheduled_ms FROM pawl.aside a
+     CROSS JOIN LATERAL (SELECT a.scheduled_ms FROM pawl_internal.aside a
                           WHERE a.kind = p_kind AND a.key = k.key ORDER BY a.seq LIMIT 1) f
     ON CONFLICT (kind, key) DO UPDATE SET due_ms = EXCLUDED.due_ms
      WHERE h.state = :HOLD_WAITING AND h.due_ms <> EXCLUDED.due_ms;
@@ -399,10 +404,10 @@ $$;
 -- params: p_kind smallint, p_lane integer, p_key text, p_state smallint (2 blocked, 3 parked), p_by_seq bigint
 -- tables: hold (written)
 -- locks: the hold
-CREATE OR REPLACE FUNCTION pawl.hold_stop(
+CREATE OR REPLACE FUNCTION pawl_internal.hold_stop(
     p_kind smallint, p_lane integer, p_key text, p_state smallint, p_by_seq bigint) RETURNS void
 LANGUAGE sql VOLATILE AS $$
-    INSERT INTO pawl.hold (kind, key, lane, due_ms, state, by_seq) VALUES (p_kind, p_key, p_lane, 0, p_state, p_by_seq)
+    INSERT INTO pawl_internal.hold (kind, key, lane, due_ms, state, by_seq) VALUES (p_kind, p_key, p_lane, 0, p_state, p_by_seq)
     ON CONFLICT (kind, key) DO UPDATE SET due_ms = 0, state = EXCLUDED.state, by_seq = EXCLUDED.by_seq
 $$;
 
@@ -413,7 +418,7 @@ $$;
 -- returns: how many
 -- tables: message (deleted), aside (inserted); the caller settles the holds and counts the tally
 -- locks: the rows
-CREATE OR REPLACE FUNCTION pawl.message_to_aside(
+CREATE OR REPLACE FUNCTION pawl_internal.message_to_aside(
     p_kind smallint, p_lane integer, p_seqs bigint[], p_suspect_to bigint, p_reason smallint, p_scheduled_ms bigint)
     RETURNS integer
 LANGUAGE plpgsql VOLATILE AS $$
@@ -421,9 +426,9 @@ DECLARE
     v_count integer;
 BEGIN
     WITH gone AS (
-        DELETE FROM pawl.message m USING unnest(p_seqs) AS s(seq)
+        DELETE FROM pawl_internal.message m USING unnest(p_seqs) AS s(seq)
          WHERE m.kind = p_kind AND m.lane = p_lane AND m.seq = s.seq RETURNING m.*)
-    INSERT INTO pawl.aside (seq, {{message}}, losses, reason, scheduled_ms)
+    INSERT INTO pawl_internal.aside (seq, {{message}}, losses, reason, scheduled_ms)
     SELECT g.seq, {{g.message}},
            CASE WHEN p_suspect_to IS NULL THEN 0 WHEN g.seq <= p_suspect_to THEN 2 ELSE 1 END, p_reason, p_scheduled_ms
       FROM gone g;
@@ -440,7 +445,7 @@ $$;
 -- returns: how many rows came from message to aside
 -- tables: message, aside, claim
 -- locks: the parts of the token (held by the caller)
-CREATE OR REPLACE FUNCTION pawl.stream_behind(
+CREATE OR REPLACE FUNCTION pawl_internal.stream_behind(
     p_kind smallint, p_lane integer, p_token bigint, p_key text, p_after bigint, p_released boolean, p_now bigint)
     RETURNS integer
 LANGUAGE plpgsql VOLATILE AS $$
@@ -449,25 +454,25 @@ DECLARE
     v_aside bigint[];
     v_count integer := 0;
 BEGIN
-    v_waiting := ARRAY(SELECT m.seq FROM pawl.claim c CROSS JOIN LATERAL unnest(c.seqs) AS s(seq)
-                         JOIN pawl.message m ON m.kind = p_kind AND m.lane = p_lane AND m.seq = s.seq
+    v_waiting := ARRAY(SELECT m.seq FROM pawl_internal.claim c CROSS JOIN LATERAL unnest(c.seqs) AS s(seq)
+                         JOIN pawl_internal.message m ON m.kind = p_kind AND m.lane = p_lane AND m.seq = s.seq
                         WHERE c.token = p_token AND c.state = :CLAIM_ACTIVE AND c.source = :SOURCE_MESSAGE AND s.seq > p_after
                           AND m.stream = p_key ORDER BY 1);
-    v_aside := ARRAY(SELECT s.seq FROM pawl.claim c CROSS JOIN LATERAL unnest(c.seqs) AS s(seq)
-                       JOIN pawl.aside a ON a.kind = p_kind AND a.seq = s.seq
+    v_aside := ARRAY(SELECT s.seq FROM pawl_internal.claim c CROSS JOIN LATERAL unnest(c.seqs) AS s(seq)
+                       JOIN pawl_internal.aside a ON a.kind = p_kind AND a.seq = s.seq
                       WHERE c.token = p_token AND c.state = :CLAIM_ACTIVE AND c.source = :SOURCE_ASIDE AND s.seq > p_after
                         AND a.key = p_key ORDER BY 1);
     IF cardinality(v_waiting) = 0 AND cardinality(v_aside) = 0 THEN
         RETURN 0;
     END IF;
     IF cardinality(v_waiting) > 0 THEN
-        v_count := pawl.message_to_aside(p_kind, p_lane, v_waiting, NULL,
+        v_count := pawl_internal.message_to_aside(p_kind, p_lane, v_waiting, NULL,
                                          CASE WHEN p_released THEN :ASIDE_RELEASED ELSE :ASIDE_BEHIND END::smallint, p_now);
     END IF;
     IF p_released AND cardinality(v_aside) > 0 THEN
-        UPDATE pawl.aside a SET reason = :ASIDE_RELEASED, scheduled_ms = p_now WHERE a.kind = p_kind AND a.seq = ANY (v_aside);
+        UPDATE pawl_internal.aside a SET reason = :ASIDE_RELEASED, scheduled_ms = p_now WHERE a.kind = p_kind AND a.seq = ANY (v_aside);
     END IF;
-    PERFORM pawl.claim_leave(p_token, v_waiting || v_aside, '{}', '{}');
+    PERFORM pawl_internal.claim_leave(p_token, v_waiting || v_aside, '{}', '{}');
     RETURN v_count;
 END
 $$;

@@ -4,13 +4,11 @@
 -- Notes what a person did.
 -- params: p_actor, p_action, p_detail text
 -- tables: audit (inserted)
-CREATE OR REPLACE FUNCTION pawl.audit_add(p_actor text, p_action text, p_detail text) RETURNS void
+CREATE OR REPLACE FUNCTION pawl_internal.audit_add(p_actor text, p_action text, p_detail text) RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
-    IF num_nulls(p_action, p_actor) > 0 THEN
-        PERFORM pawl.refuse_null(ARRAY['p_action', 'p_actor'], ARRAY[p_action IS NULL, p_actor IS NULL]);
-    END IF;
-    INSERT INTO pawl.audit (at_ms, actor, action, detail) VALUES (pawl.now_ms(), p_actor, p_action, p_detail);
+    {{needs p_action, p_actor}}
+    INSERT INTO pawl_internal.audit (at_ms, actor, action, detail) VALUES (pawl_internal.now_ms(), p_actor, p_action, p_detail);
 END
 $$;
 
@@ -20,22 +18,22 @@ $$;
 -- returns: the last anchor; number 0 and no hash when there is none
 -- tables: audit_chain (read), audit_anchor, audit_anchor_head (inserted)
 -- locks: audit_anchor against other anchors
-CREATE OR REPLACE FUNCTION pawl.audit_anchor(p_older_ms bigint, OUT number bigint, OUT made_ms bigint, OUT hash text)
+CREATE OR REPLACE FUNCTION pawl_internal.audit_anchor(p_older_ms bigint, OUT number bigint, OUT made_ms bigint, OUT hash text)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
-    v_now bigint := pawl.now_ms();
-    v_last pawl.audit_anchor;
+    v_now bigint := pawl_internal.now_ms();
+    v_last pawl_internal.audit_anchor;
     v_heads bytea;
 BEGIN
-    SELECT * INTO v_last FROM pawl.audit_anchor a ORDER BY a.number DESC LIMIT 1;
+    SELECT * INTO v_last FROM pawl_internal.audit_anchor a ORDER BY a.number DESC LIMIT 1;
     IF v_last.made_ms IS NULL OR v_last.made_ms <= v_now - p_older_ms THEN
-        LOCK TABLE pawl.audit_anchor IN SHARE ROW EXCLUSIVE MODE;
-        SELECT * INTO v_last FROM pawl.audit_anchor a ORDER BY a.number DESC LIMIT 1;
+        LOCK TABLE pawl_internal.audit_anchor IN SHARE ROW EXCLUSIVE MODE;
+        SELECT * INTO v_last FROM pawl_internal.audit_anchor a ORDER BY a.number DESC LIMIT 1;
         WITH head AS (
-            INSERT INTO pawl.audit_anchor_head (chain, number, anchor, hash)
-            SELECT c.chain, c.number, coalesce(v_last.number, 0) + 1, c.hash FROM pawl.audit_chain c
+            INSERT INTO pawl_internal.audit_anchor_head (chain, number, anchor, hash)
+            SELECT c.chain, c.number, coalesce(v_last.number, 0) + 1, c.hash FROM pawl_internal.audit_chain c
              WHERE c.number > 0
-               AND NOT EXISTS (SELECT 1 FROM pawl.audit_anchor_head h WHERE h.chain = c.chain AND h.number = c.number)
+               AND NOT EXISTS (SELECT 1 FROM pawl_internal.audit_anchor_head h WHERE h.chain = c.chain AND h.number = c.number)
             RETURNING audit_anchor_head.chain, audit_anchor_head.number, audit_anchor_head.hash)
         SELECT string_agg(uuid_send(h.chain) || int8send(h.number) || h.hash, '' ORDER BY h.chain) INTO v_heads FROM head h;
         IF v_heads IS NOT NULL THEN
@@ -43,7 +41,7 @@ BEGIN
             v_last.made_ms := v_now;
             v_last.previous := coalesce(v_last.hash, decode(repeat('00', 32), 'hex'));
             v_last.hash := sha256(v_last.previous || int8send(v_last.number) || int8send(v_now) || v_heads);
-            INSERT INTO pawl.audit_anchor VALUES (v_last.*);
+            INSERT INTO pawl_internal.audit_anchor VALUES (v_last.*);
         END IF;
     END IF;
     number := coalesce(v_last.number, 0);
@@ -56,7 +54,7 @@ $$;
 -- The hash of a block, the same as src/domain/authority/audit.h computes.
 -- params: p_previous bytea: the hash of the block before; the fields of the block
 -- returns: SHA-256
-CREATE OR REPLACE FUNCTION pawl.audit_block_hash(
+CREATE OR REPLACE FUNCTION pawl_internal.audit_block_hash(
     p_previous bytea, p_chain uuid, p_number bigint, p_id bigint, p_made bigint, p_entries bytea) RETURNS bytea
 LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
@@ -68,11 +66,11 @@ $$;
 -- The last anchor of the audit.
 -- returns: number 0 and no hash when there is none
 -- tables: audit_anchor (read)
-CREATE OR REPLACE FUNCTION pawl.audit_head(OUT number bigint, OUT made_ms bigint, OUT hash text)
+CREATE OR REPLACE FUNCTION pawl_internal.audit_head(OUT number bigint, OUT made_ms bigint, OUT hash text)
 LANGUAGE plpgsql STABLE SECURITY DEFINER AS $$
 BEGIN
     SELECT a.number, a.made_ms, encode(a.hash, 'hex') INTO number, made_ms, hash
-      FROM pawl.audit_anchor a ORDER BY a.number DESC LIMIT 1;
+      FROM pawl_internal.audit_anchor a ORDER BY a.number DESC LIMIT 1;
     number := coalesce(number, 0);
     made_ms := coalesce(made_ms, 0);
 END
@@ -83,7 +81,7 @@ $$;
 -- params: p_block bigint, p_chain uuid (NULL: none), p_entries bytea (40 bytes per row), p_now bigint
 -- tables: audit_block (inserted), audit_chain (inserted, updated)
 -- locks: the head of the chain, the last lock of a call
-CREATE OR REPLACE FUNCTION pawl.audit_seal(p_block bigint, p_chain uuid, p_entries bytea, p_now bigint) RETURNS void
+CREATE OR REPLACE FUNCTION pawl_internal.audit_seal(p_block bigint, p_chain uuid, p_entries bytea, p_now bigint) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_chain uuid := coalesce(p_chain, '00000000-0000-0000-0000-000000000000');
@@ -94,13 +92,13 @@ BEGIN
     IF octet_length(p_entries) = 0 THEN
         RETURN;
     END IF;
-    INSERT INTO pawl.audit_chain (chain, number, hash) VALUES (v_chain, 0, decode(repeat('00', 32), 'hex'))
+    INSERT INTO pawl_internal.audit_chain (chain, number, hash) VALUES (v_chain, 0, decode(repeat('00', 32), 'hex'))
         ON CONFLICT (chain) DO NOTHING;
-    SELECT c.number, c.hash INTO v_number, v_previous FROM pawl.audit_chain c WHERE c.chain = v_chain FOR UPDATE;
-    v_hash := pawl.audit_block_hash(v_previous, v_chain, v_number + 1, p_block, p_now, p_entries);
-    INSERT INTO pawl.audit_block (id, chain, number, rows, made_ms, previous, hash, entries)
+    SELECT c.number, c.hash INTO v_number, v_previous FROM pawl_internal.audit_chain c WHERE c.chain = v_chain FOR UPDATE;
+    v_hash := pawl_internal.audit_block_hash(v_previous, v_chain, v_number + 1, p_block, p_now, p_entries);
+    INSERT INTO pawl_internal.audit_block (id, chain, number, rows, made_ms, previous, hash, entries)
     VALUES (p_block, v_chain, v_number + 1, octet_length(p_entries) / 40, p_now, v_previous, v_hash, p_entries);
-    UPDATE pawl.audit_chain c SET number = v_number + 1, hash = v_hash WHERE c.chain = v_chain;
+    UPDATE pawl_internal.audit_chain c SET number = v_number + 1, hash = v_hash WHERE c.chain = v_chain;
 END
 $$;
 
@@ -109,49 +107,49 @@ $$;
 -- params: p_expect text: the hash of an anchor in hex that was kept elsewhere; NULL: none
 -- returns: how many chains, blocks, anchors, rows; removed: rows that retention took; fault NULL when all is sound
 -- tables: audit_chain, audit_block, audit_anchor, audit_anchor_head, task_run (read)
-CREATE OR REPLACE FUNCTION pawl.audit_verify(
+CREATE OR REPLACE FUNCTION pawl_internal.audit_verify(
     p_expect text, OUT chains bigint, OUT blocks bigint, OUT anchors bigint, OUT rows bigint, OUT removed bigint, OUT fault text)
 LANGUAGE plpgsql STABLE SECURITY DEFINER AS $$
 DECLARE
-    v_now bigint := pawl.now_ms();
+    v_now bigint := pawl_internal.now_ms();
     v_zero CONSTANT bytea := decode(repeat('00', 32), 'hex');
 BEGIN
-    SELECT count(*) INTO chains FROM pawl.audit_chain;
-    SELECT count(*), coalesce(sum(octet_length(b.entries) / 40), 0) INTO blocks, removed FROM pawl.audit_block b;
-    SELECT count(*) INTO anchors FROM pawl.audit_anchor;
-    SELECT count(*) INTO rows FROM pawl.task_run;
+    SELECT count(*) INTO chains FROM pawl_internal.audit_chain;
+    SELECT count(*), coalesce(sum(octet_length(b.entries) / 40), 0) INTO blocks, removed FROM pawl_internal.audit_block b;
+    SELECT count(*) INTO anchors FROM pawl_internal.audit_anchor;
+    SELECT count(*) INTO rows FROM pawl_internal.task_run;
     removed := removed - rows;
     SELECT coalesce(
-        (SELECT format('task_run %s was changed', r.id) FROM pawl.task_run r
-          WHERE r.hash <> pawl.run_hash(r.id, r.job, r.task, r.type, r.queue, r.attempt, r.instance, r.token, r.started_ms,
+        (SELECT format('task_run %s was changed', r.id) FROM pawl_internal.task_run r
+          WHERE r.hash <> pawl_internal.run_hash(r.id, r.job, r.task, r.type, r.queue, r.attempt, r.instance, r.token, r.started_ms,
                                         r.finished_ms, r.outcome, r.input_hash, r.output_hash, r.output, r.error, r.steps,
                                         r.expires_ms)
           ORDER BY r.id LIMIT 1),
         (SELECT format('task_run %s is not in its block', r.id)
-           FROM pawl.task_run r LEFT JOIN pawl.audit_block b ON b.id = r.block
+           FROM pawl_internal.task_run r LEFT JOIN pawl_internal.audit_block b ON b.id = r.block
           WHERE b.id IS NULL OR r.place < 0 OR substr(b.entries, r.place * 40 + 1, 40) <> r.hash || int8send(r.expires_ms)
           ORDER BY r.id LIMIT 1),
-        (SELECT format('block %s of chain %s was changed', b.number, b.chain) FROM pawl.audit_block b
-          WHERE b.hash <> pawl.audit_block_hash(b.previous, b.chain, b.number, b.id, b.made_ms, b.entries)
+        (SELECT format('block %s of chain %s was changed', b.number, b.chain) FROM pawl_internal.audit_block b
+          WHERE b.hash <> pawl_internal.audit_block_hash(b.previous, b.chain, b.number, b.id, b.made_ms, b.entries)
              OR octet_length(b.entries) <> b.rows * 40
           ORDER BY b.chain, b.number LIMIT 1),
         (SELECT format('block %s of chain %s does not follow the one before', b.number, b.chain)
            FROM (SELECT o.chain, o.number, o.previous, lag(o.hash) OVER w AS before, lag(o.number) OVER w AS number_before
-                   FROM pawl.audit_block o WINDOW w AS (PARTITION BY o.chain ORDER BY o.number)) b
+                   FROM pawl_internal.audit_block o WINDOW w AS (PARTITION BY o.chain ORDER BY o.number)) b
           WHERE b.previous <> coalesce(b.before, v_zero) OR b.number <> coalesce(b.number_before, 0) + 1
           ORDER BY b.chain, b.number LIMIT 1),
         (SELECT format('the last block of chain %s is missing or was changed', coalesce(c.chain, b.chain))
-           FROM (SELECT DISTINCT ON (o.chain) o.chain, o.number, o.hash FROM pawl.audit_block o
-                  ORDER BY o.chain, o.number DESC) b FULL JOIN pawl.audit_chain c ON c.chain = b.chain
+           FROM (SELECT DISTINCT ON (o.chain) o.chain, o.number, o.hash FROM pawl_internal.audit_block o
+                  ORDER BY o.chain, o.number DESC) b FULL JOIN pawl_internal.audit_chain c ON c.chain = b.chain
           WHERE (b.number, b.hash) IS DISTINCT FROM (c.number, c.hash) ORDER BY 1 LIMIT 1),
         (SELECT format('an execution was removed before its time: place %s of block %s of chain %s', m.place, m.number, m.chain)
            FROM (SELECT p.place, b.number, b.chain
-                   FROM pawl.audit_block b CROSS JOIN LATERAL generate_series(0, b.rows - 1) AS p(place)
-                   LEFT JOIN pawl.task_run r ON r.block = b.id AND r.place = p.place
+                   FROM pawl_internal.audit_block b CROSS JOIN LATERAL generate_series(0, b.rows - 1) AS p(place)
+                   LEFT JOIN pawl_internal.task_run r ON r.block = b.id AND r.place = p.place
                   WHERE r.id IS NULL
                     AND ('x' || encode(substr(b.entries, p.place * 40 + 33, 8), 'hex'))::bit(64)::bigint >= v_now) m
           ORDER BY m.chain, m.number, m.place LIMIT 1),
-        pawl.audit_verify_anchors(p_expect)) INTO fault;
+        pawl_internal.audit_verify_anchors(p_expect)) INTO fault;
 END
 $$;
 
@@ -160,30 +158,30 @@ $$;
 -- params: p_expect text: as audit_verify
 -- returns: the first fault; NULL when there is none
 -- tables: audit_block, audit_anchor, audit_anchor_head (read)
-CREATE OR REPLACE FUNCTION pawl.audit_verify_anchors(p_expect text) RETURNS text
+CREATE OR REPLACE FUNCTION pawl_internal.audit_verify_anchors(p_expect text) RETURNS text
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_zero CONSTANT bytea := decode(repeat('00', 32), 'hex');
 BEGIN
     RETURN coalesce(
         (SELECT format('anchor %s was changed', a.number)
-           FROM pawl.audit_anchor a
+           FROM pawl_internal.audit_anchor a
            LEFT JOIN (SELECT o.anchor, string_agg(uuid_send(o.chain) || int8send(o.number) || o.hash, '' ORDER BY o.chain) AS heads
-                        FROM pawl.audit_anchor_head o GROUP BY o.anchor) h ON h.anchor = a.number
+                        FROM pawl_internal.audit_anchor_head o GROUP BY o.anchor) h ON h.anchor = a.number
           WHERE a.hash <> sha256(a.previous || int8send(a.number) || int8send(a.made_ms) || coalesce(h.heads, ''))
           ORDER BY a.number LIMIT 1),
         (SELECT format('anchor %s does not follow the one before', a.number)
            FROM (SELECT o.number, o.previous, lag(o.hash) OVER w AS before, lag(o.number) OVER w AS number_before
-                   FROM pawl.audit_anchor o WINDOW w AS (ORDER BY o.number)) a
+                   FROM pawl_internal.audit_anchor o WINDOW w AS (ORDER BY o.number)) a
           WHERE a.previous <> coalesce(a.before, v_zero) OR a.number <> coalesce(a.number_before, 0) + 1
           ORDER BY a.number LIMIT 1),
         (SELECT format('anchor %s is missing', h.anchor)
-           FROM pawl.audit_anchor_head h LEFT JOIN pawl.audit_anchor a ON a.number = h.anchor
+           FROM pawl_internal.audit_anchor_head h LEFT JOIN pawl_internal.audit_anchor a ON a.number = h.anchor
           WHERE a.number IS NULL ORDER BY h.anchor LIMIT 1),
         (SELECT format('block %s of chain %s, which anchor %s names, is missing or another one', h.number, h.chain, h.anchor)
-           FROM pawl.audit_anchor_head h LEFT JOIN pawl.audit_block b ON b.chain = h.chain AND b.number = h.number
+           FROM pawl_internal.audit_anchor_head h LEFT JOIN pawl_internal.audit_block b ON b.chain = h.chain AND b.number = h.number
           WHERE b.hash IS DISTINCT FROM h.hash ORDER BY h.anchor, h.chain LIMIT 1),
-        CASE WHEN p_expect IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pawl.audit_anchor a WHERE encode(a.hash, 'hex') = lower(p_expect))
+        CASE WHEN p_expect IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pawl_internal.audit_anchor a WHERE encode(a.hash, 'hex') = lower(p_expect))
              THEN format('no anchor has the hash %s: what it named was removed or rewritten', p_expect) END);
 END
 $$;
@@ -192,7 +190,7 @@ $$;
 -- The hash of a task_run row, the same as src/domain/authority/audit.h computes.
 -- params: the fields of the row
 -- returns: SHA-256
-CREATE OR REPLACE FUNCTION pawl.run_hash(
+CREATE OR REPLACE FUNCTION pawl_internal.run_hash(
     p_id bigint, p_job bigint, p_task text, p_type text, p_queue text, p_attempt integer, p_instance uuid, p_token bigint,
     p_started bigint, p_finished bigint, p_outcome smallint, p_in text, p_out text, p_output json, p_error text,
     p_steps json, p_expires bigint) RETURNS bytea
@@ -211,9 +209,9 @@ $$;
 -- params: p_limit integer
 -- returns: rows of spine by id
 -- tables: spine (read)
-CREATE OR REPLACE FUNCTION pawl.spine_read(p_limit integer) RETURNS SETOF pawl.spine
+CREATE OR REPLACE FUNCTION pawl_internal.spine_read(p_limit integer) RETURNS SETOF pawl_internal.spine
 LANGUAGE sql STABLE SECURITY DEFINER AS $$
-    SELECT s.* FROM pawl.spine s ORDER BY s.id LIMIT pawl.refuse_range('p_limit', p_limit, 0, 1000000)
+    SELECT s.* FROM pawl_internal.spine s ORDER BY s.id LIMIT pawl_internal.refuse_range('limit', p_limit, 0, 1000000)
 $$;
 
 -- name: spine_remove
@@ -222,12 +220,12 @@ $$;
 -- returns: how many were there
 -- tables: spine (deleted)
 -- locks: the rows
-CREATE OR REPLACE FUNCTION pawl.spine_remove(p_ids bigint[]) RETURNS bigint
+CREATE OR REPLACE FUNCTION pawl_internal.spine_remove(p_ids bigint[]) RETURNS bigint
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_count bigint;
 BEGIN
-    DELETE FROM pawl.spine s WHERE s.id = ANY (p_ids);
+    DELETE FROM pawl_internal.spine s WHERE s.id = ANY (p_ids);
     GET DIAGNOSTICS v_count = ROW_COUNT;
     RETURN v_count;
 END
@@ -240,7 +238,7 @@ $$;
 -- returns: one row each, hash in hex, and where the next page begins (0: there is none) in every row; an empty page is a row of
 --   nulls with the latter; output, error and steps only for callers that may see payloads
 -- tables: task_run (read)
-CREATE OR REPLACE FUNCTION pawl.task_runs(
+CREATE OR REPLACE FUNCTION pawl_internal.task_runs(
     p_task text, p_job bigint, p_outcome integer, p_since_ms bigint, p_before bigint, p_limit integer, p_scan integer)
     RETURNS TABLE (id bigint, job bigint, task text, type text, queue text, attempt integer, instance uuid, token bigint,
                    started_ms bigint, finished_ms bigint, outcome smallint, output json, error text, steps json, input_hash text,
@@ -250,22 +248,22 @@ LANGUAGE plpgsql STABLE SECURITY DEFINER AS $$
 DECLARE
     v_before bigint := CASE WHEN p_before = 0 THEN 9223372036854775807 ELSE p_before END;
     v_ids bigint[];
-    v_shown boolean := pawl.payloads_shown();
+    v_shown boolean := pawl_internal.payloads_shown();
 BEGIN
-    PERFORM pawl.refuse_range('p_limit', p_limit, 0, 1000000);
-    PERFORM pawl.refuse_range('p_scan', p_scan, 0, 1000000);
+    PERFORM pawl_internal.refuse_range('limit', p_limit, 0, 1000000);
+    PERFORM pawl_internal.refuse_range('scan', p_scan, 0, 1000000);
     -- Each of these reads one index, from its end; a condition that may be absent would make it read another.
     IF p_job <> 0 THEN
-        v_ids := ARRAY(SELECT r.id FROM pawl.task_run r WHERE r.job = p_job AND (p_task IS NULL OR r.task = p_task) AND r.id < v_before
+        v_ids := ARRAY(SELECT r.id FROM pawl_internal.task_run r WHERE r.job = p_job AND (p_task IS NULL OR r.task = p_task) AND r.id < v_before
                         ORDER BY r.id DESC LIMIT p_scan);
     ELSIF p_task IS NOT NULL THEN
-        v_ids := ARRAY(SELECT r.id FROM pawl.task_run r WHERE r.task = p_task AND r.id < v_before ORDER BY r.id DESC LIMIT p_scan);
+        v_ids := ARRAY(SELECT r.id FROM pawl_internal.task_run r WHERE r.task = p_task AND r.id < v_before ORDER BY r.id DESC LIMIT p_scan);
     ELSE
-        v_ids := ARRAY(SELECT r.id FROM pawl.task_run r WHERE r.id < v_before ORDER BY r.id DESC LIMIT p_scan);
+        v_ids := ARRAY(SELECT r.id FROM pawl_internal.task_run r WHERE r.id < v_before ORDER BY r.id DESC LIMIT p_scan);
     END IF;
     RETURN QUERY
     WITH fits AS (
-        SELECT r.* FROM pawl.task_run r
+        SELECT r.* FROM pawl_internal.task_run r
          WHERE r.id = ANY (v_ids) AND (p_outcome = 0 OR r.outcome = p_outcome) AND r.finished_ms >= p_since_ms
          ORDER BY r.id DESC LIMIT p_limit),
     ends AS (SELECT count(*) AS shown, min(f.id) AS last FROM fits f)
@@ -283,12 +281,12 @@ $$;
 -- params: p_before bigint (0: all), p_limit integer
 -- returns: one row each
 -- tables: audit (read)
-CREATE OR REPLACE FUNCTION pawl.view_audits(p_before bigint, p_limit integer) RETURNS TABLE (
+CREATE OR REPLACE FUNCTION pawl_internal.view_audits(p_before bigint, p_limit integer) RETURNS TABLE (
     number bigint, at_ms bigint, actor text, action text, detail text)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
-    PERFORM pawl.refuse_range('p_limit', p_limit, 0, 1000000);
+    PERFORM pawl_internal.refuse_range('limit', p_limit, 0, 1000000);
     RETURN QUERY SELECT a.number, a.at_ms, a.actor, a.action, a.detail
-      FROM pawl.audit a WHERE p_before = 0 OR a.number < p_before ORDER BY a.number DESC LIMIT p_limit;
+      FROM pawl_internal.audit a WHERE p_before = 0 OR a.number < p_before ORDER BY a.number DESC LIMIT p_limit;
 END
 $$;

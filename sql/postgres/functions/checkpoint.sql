@@ -3,17 +3,17 @@
 -- name: checkpoint_count
 -- Keeps the counts by perspective and status with the rows, one delta per statement and perspective.
 -- tables: perspective_tally (inserted)
-CREATE OR REPLACE FUNCTION pawl.checkpoint_count() RETURNS trigger
+CREATE OR REPLACE FUNCTION pawl_internal.checkpoint_count() RETURNS trigger
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
     IF TG_OP = 'INSERT' THEN
-        INSERT INTO pawl.perspective_tally (key, checkpoints, pending, processing, completed, failed, stopped)
+        INSERT INTO pawl_internal.perspective_tally (key, checkpoints, pending, processing, completed, failed, stopped)
         SELECT n.perspective, count(*), count(*) FILTER (WHERE n.status = :CHECKPOINT_PENDING), count(*) FILTER (WHERE n.status = :CHECKPOINT_PROCESSING),
                count(*) FILTER (WHERE n.status = :CHECKPOINT_COMPLETED), count(*) FILTER (WHERE n.status = :CHECKPOINT_FAILED), count(*) FILTER (WHERE n.stopped)
           FROM after_rows n GROUP BY n.perspective;
         RETURN NULL;
     END IF;
-    INSERT INTO pawl.perspective_tally (key, pending, processing, completed, failed, stopped)
+    INSERT INTO pawl_internal.perspective_tally (key, pending, processing, completed, failed, stopped)
     SELECT d.perspective, coalesce(sum(d.sign) FILTER (WHERE d.status = :CHECKPOINT_PENDING), 0), coalesce(sum(d.sign) FILTER (WHERE d.status = :CHECKPOINT_PROCESSING), 0),
            coalesce(sum(d.sign) FILTER (WHERE d.status = :CHECKPOINT_COMPLETED), 0), coalesce(sum(d.sign) FILTER (WHERE d.status = :CHECKPOINT_FAILED), 0), coalesce(sum(d.sign) FILTER (WHERE d.stopped), 0)
       FROM (SELECT n.perspective, n.status, n.stopped, 1 AS sign FROM after_rows n
@@ -23,10 +23,10 @@ BEGIN
     RETURN NULL;
 END
 $$;
-CREATE OR REPLACE TRIGGER checkpoint_counted_new AFTER INSERT ON pawl.checkpoint
-    REFERENCING NEW TABLE AS after_rows FOR EACH STATEMENT EXECUTE FUNCTION pawl.checkpoint_count();
-CREATE OR REPLACE TRIGGER checkpoint_counted AFTER UPDATE ON pawl.checkpoint
-    REFERENCING OLD TABLE AS before_rows NEW TABLE AS after_rows FOR EACH STATEMENT EXECUTE FUNCTION pawl.checkpoint_count();
+CREATE OR REPLACE TRIGGER checkpoint_counted_new AFTER INSERT ON pawl_internal.checkpoint
+    REFERENCING NEW TABLE AS after_rows FOR EACH STATEMENT EXECUTE FUNCTION pawl_internal.checkpoint_count();
+CREATE OR REPLACE TRIGGER checkpoint_counted AFTER UPDATE ON pawl_internal.checkpoint
+    REFERENCING OLD TABLE AS before_rows NEW TABLE AS after_rows FOR EACH STATEMENT EXECUTE FUNCTION pawl_internal.checkpoint_count();
 
 -- name: checkpoint_end
 -- Moves one checkpoint, as a report or an apply says; the row is locked and the caller has compared the token.
@@ -34,7 +34,7 @@ CREATE OR REPLACE TRIGGER checkpoint_counted AFTER UPDATE ON pawl.checkpoint
 --   p_failed_version (0: not known), p_delay_ms (0: the backoff) for a failure; p_now
 -- returns: 0; for a failure 1 another attempt, 2 it has stopped
 -- tables: checkpoint (updated), stream, event, mapping, perspective, settings (read), skip, perspective_tally (inserted)
-CREATE OR REPLACE FUNCTION pawl.checkpoint_end(
+CREATE OR REPLACE FUNCTION pawl_internal.checkpoint_end(
     p_stream text, p_key text, p_version bigint, p_token bigint, p_status smallint, p_error text, p_failed_version bigint,
     p_delay_ms bigint, p_now bigint) RETURNS smallint
 LANGUAGE plpgsql VOLATILE AS $$
@@ -47,41 +47,41 @@ DECLARE
     v_stopped boolean := false;
     v_due bigint;
 BEGIN
-    SELECT c.version, c.attempts, c.instance, c.lease_until_ms INTO v_row FROM pawl.checkpoint c
+    SELECT c.version, c.attempts, c.instance, c.lease_until_ms INTO v_row FROM pawl_internal.checkpoint c
      WHERE c.stream = p_stream AND c.perspective = p_key;
     IF p_version > v_row.version THEN
-        SELECT count(*) INTO v_applied FROM pawl.event e
+        SELECT count(*) INTO v_applied FROM pawl_internal.event e
          WHERE e.stream = p_stream AND e.version > v_row.version AND e.version <= p_version
-           AND EXISTS (SELECT 1 FROM pawl.mapping m WHERE m.type = e.type AND m.key = p_key);
+           AND EXISTS (SELECT 1 FROM pawl_internal.mapping m WHERE m.type = e.type AND m.key = p_key);
         IF v_applied > 0 THEN
-            INSERT INTO pawl.perspective_tally (key, applied) VALUES (p_key, v_applied);
+            INSERT INTO pawl_internal.perspective_tally (key, applied) VALUES (p_key, v_applied);
         END IF;
     END IF;
     IF p_status = :CHECKPOINT_FAILED THEN
-        SELECT p.max_attempts, p.policy INTO v_how FROM pawl.perspective p WHERE p.key = p_key;
+        SELECT p.max_attempts, p.policy INTO v_how FROM pawl_internal.perspective p WHERE p.key = p_key;
         IF NOT FOUND THEN
-            SELECT s.max_attempts, 1::smallint AS policy INTO v_how FROM pawl.settings s;
+            SELECT s.max_attempts, 1::smallint AS policy INTO v_how FROM pawl_internal.settings s;
         END IF;
         v_stopped := v_row.attempts + 1 >= v_how.max_attempts;
         IF v_failed = 0 THEN
-            SELECT min(e.version) INTO v_failed FROM pawl.event e
+            SELECT min(e.version) INTO v_failed FROM pawl_internal.event e
              WHERE e.stream = p_stream AND e.version > p_version
-               AND EXISTS (SELECT 1 FROM pawl.mapping m WHERE m.type = e.type AND m.key = p_key)
-               AND NOT EXISTS (SELECT 1 FROM pawl.skip k WHERE k.key = p_key AND k.stream = p_stream AND k.version = e.version);
+               AND EXISTS (SELECT 1 FROM pawl_internal.mapping m WHERE m.type = e.type AND m.key = p_key)
+               AND NOT EXISTS (SELECT 1 FROM pawl_internal.skip k WHERE k.key = p_key AND k.stream = p_stream AND k.version = e.version);
             v_failed := coalesce(v_failed, 0);
         END IF;
         IF v_stopped AND v_how.policy = :POLICY_SKIP AND v_failed > 0 THEN
-            INSERT INTO pawl.skip (key, stream, version, reason, skipped_ms)
-            VALUES (p_key, p_stream, v_failed, pawl.text_cut(coalesce(p_error, ''), 4096), p_now) ON CONFLICT DO NOTHING;
+            INSERT INTO pawl_internal.skip (key, stream, version, reason, skipped_ms)
+            VALUES (p_key, p_stream, v_failed, pawl_internal.text_cut(coalesce(p_error, ''), 4096), p_now) ON CONFLICT DO NOTHING;
             v_status := :CHECKPOINT_PENDING;
             v_stopped := false;
             v_due := p_now;
             v_failed := 0;
         ELSIF NOT v_stopped THEN
-            v_due := p_now + CASE WHEN p_delay_ms > 0 THEN p_delay_ms ELSE pawl.retry_wait_ms(v_row.attempts + 1) END;
+            v_due := p_now + CASE WHEN p_delay_ms > 0 THEN p_delay_ms ELSE pawl_internal.retry_wait_ms(v_row.attempts + 1) END;
         END IF;
     ELSIF p_status = :CHECKPOINT_COMPLETED THEN
-        IF p_version < coalesce((SELECT s.version FROM pawl.stream s WHERE s.stream = p_stream), 0) THEN
+        IF p_version < coalesce((SELECT s.version FROM pawl_internal.stream s WHERE s.stream = p_stream), 0) THEN
             v_status := :CHECKPOINT_PENDING; -- more has come meanwhile
             v_due := p_now;
         END IF;
@@ -90,12 +90,12 @@ BEGIN
     ELSE
         v_due := p_now;
     END IF;
-    UPDATE pawl.checkpoint c
+    UPDATE pawl_internal.checkpoint c
        SET version = p_version, token = p_token, status = v_status, updated_ms = p_now, due_ms = v_due, stopped = v_stopped,
            instance = CASE WHEN v_status = :CHECKPOINT_PROCESSING THEN c.instance END,
            lease_until_ms = CASE WHEN v_status = :CHECKPOINT_PROCESSING THEN c.lease_until_ms ELSE 0 END,
-           error = CASE WHEN v_status = :CHECKPOINT_FAILED THEN pawl.text_cut(p_error, 4096) END,
-           fingerprint = CASE WHEN v_status = :CHECKPOINT_FAILED THEN pawl.fingerprint(p_error) END,
+           error = CASE WHEN v_status = :CHECKPOINT_FAILED THEN pawl_internal.text_cut(p_error, 4096) END,
+           fingerprint = CASE WHEN v_status = :CHECKPOINT_FAILED THEN pawl_internal.fingerprint(p_error) END,
            failed_version = CASE WHEN v_status = :CHECKPOINT_FAILED THEN v_failed ELSE 0 END,
            attempts = CASE WHEN v_status = :CHECKPOINT_FAILED THEN c.attempts + 1 WHEN p_status IN (:CHECKPOINT_COMPLETED, :CHECKPOINT_FAILED) THEN 0 ELSE c.attempts END
      WHERE c.stream = p_stream AND c.perspective = p_key;
@@ -108,16 +108,16 @@ $$;
 -- params: p_perspective text: NULL = of all; p_limit
 -- returns: rows, the most common first; sample only for callers that may see payloads
 -- tables: checkpoint (read, failed ones only)
-CREATE OR REPLACE FUNCTION pawl.checkpoint_errors(p_perspective text, p_limit integer) RETURNS TABLE (
+CREATE OR REPLACE FUNCTION pawl_internal.checkpoint_errors(p_perspective text, p_limit integer) RETURNS TABLE (
     perspective text, fingerprint text, sample text, count bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET jit = off AS $$
 #variable_conflict use_column
 BEGIN
-    PERFORM pawl.refuse_range('p_limit', p_limit, 0, 1000000);
+    PERFORM pawl_internal.refuse_range('limit', p_limit, 0, 1000000);
     RETURN QUERY
-    SELECT c.perspective, c.fingerprint, CASE WHEN pawl.payloads_shown() THEN min(c.error) END, count(*)
-      FROM pawl.checkpoint c WHERE c.status = :CHECKPOINT_FAILED AND (p_perspective IS NULL OR c.perspective = p_perspective)
+    SELECT c.perspective, c.fingerprint, CASE WHEN pawl_internal.payloads_shown() THEN min(c.error) END, count(*)
+      FROM pawl_internal.checkpoint c WHERE c.status = :CHECKPOINT_FAILED AND (p_perspective IS NULL OR c.perspective = p_perspective)
      GROUP BY c.perspective, c.fingerprint ORDER BY 4 DESC, 1, 2 LIMIT p_limit;
 END
 $$;
@@ -129,20 +129,20 @@ $$;
 -- raises: PW004 the grant has ended
 -- tables: those of apply_begin and apply_rows
 -- locks: the checkpoint
-CREATE OR REPLACE FUNCTION pawl.checkpoint_events(p_stream text, p_key text, p_token bigint, p_limit integer) RETURNS TABLE (
+CREATE OR REPLACE FUNCTION pawl_internal.checkpoint_events(p_stream text, p_key text, p_token bigint, p_limit integer) RETURNS TABLE (
     stream text, version bigint, "position" bigint, {{types event}}, replay boolean, through_version bigint, head bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 #variable_conflict use_column
 DECLARE
     v_cut record;
 BEGIN
-    SELECT * INTO v_cut FROM pawl.apply_begin(p_key, p_token, ARRAY[p_stream], p_limit);
+    SELECT * INTO v_cut FROM pawl_internal.apply_begin(p_key, p_token, ARRAY[p_stream], p_limit);
     IF NOT v_cut.held THEN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('the grant of stream %s has ended', p_stream);
     END IF;
     RETURN QUERY
     SELECT r.stream, r.version, 0::bigint, {{r.event}}, r.replay, v_cut.through_version, v_cut.head
-      FROM (SELECT 1) one LEFT JOIN pawl.apply_rows(p_key, ARRAY[p_stream], ARRAY[v_cut.from_version], ARRAY[v_cut.through_version],
+      FROM (SELECT 1) one LEFT JOIN pawl_internal.apply_rows(p_key, ARRAY[p_stream], ARRAY[v_cut.from_version], ARRAY[v_cut.through_version],
                                                    ARRAY[v_cut.replay_to]) r ON true
      ORDER BY r.version;
 END
@@ -154,28 +154,28 @@ $$;
 -- returns: answer 1 applied, 2 duplicate, 4 conflict: it is applied already or not there, 6 not found: there is no such checkpoint
 -- tables: skip (inserted), checkpoint (updated), event (read)
 -- locks: the checkpoint
-CREATE OR REPLACE FUNCTION pawl.checkpoint_skip(p_key text, p_stream text, p_version bigint, p_reason text) RETURNS smallint
+CREATE OR REPLACE FUNCTION pawl_internal.checkpoint_skip(p_key text, p_stream text, p_version bigint, p_reason text) RETURNS smallint
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET enable_seqscan = off SET jit = off AS $$
 DECLARE
-    v_now bigint := pawl.now_ms();
+    v_now bigint := pawl_internal.now_ms();
     v_row record;
 BEGIN
-    SELECT c.version, c.status INTO v_row FROM pawl.checkpoint c WHERE c.stream = p_stream AND c.perspective = p_key FOR UPDATE;
+    SELECT c.version, c.status INTO v_row FROM pawl_internal.checkpoint c WHERE c.stream = p_stream AND c.perspective = p_key FOR UPDATE;
     IF NOT FOUND THEN
         RETURN :ANSWER_NOT_FOUND;
     END IF;
-    IF EXISTS (SELECT 1 FROM pawl.skip k WHERE k.key = p_key AND k.stream = p_stream AND k.version = p_version) THEN
+    IF EXISTS (SELECT 1 FROM pawl_internal.skip k WHERE k.key = p_key AND k.stream = p_stream AND k.version = p_version) THEN
         RETURN :ANSWER_DUPLICATE;
     END IF;
     IF p_version <= v_row.version
-       OR NOT EXISTS (SELECT 1 FROM pawl.event e WHERE e.stream = p_stream AND e.version = p_version) THEN
+       OR NOT EXISTS (SELECT 1 FROM pawl_internal.event e WHERE e.stream = p_stream AND e.version = p_version) THEN
         RETURN :ANSWER_CONFLICT;
     END IF;
-    INSERT INTO pawl.skip (key, stream, version, reason, skipped_ms)
-    VALUES (p_key, p_stream, p_version, pawl.text_cut(p_reason, 4096), v_now);
+    INSERT INTO pawl_internal.skip (key, stream, version, reason, skipped_ms)
+    VALUES (p_key, p_stream, p_version, pawl_internal.text_cut(p_reason, 4096), v_now);
     IF v_row.status = :CHECKPOINT_FAILED THEN
-        UPDATE pawl.checkpoint c
+        UPDATE pawl_internal.checkpoint c
            SET status = :CHECKPOINT_PENDING, due_ms = v_now, stopped = false, attempts = 0, error = NULL, fingerprint = NULL, failed_version = 0,
                updated_ms = v_now
          WHERE c.stream = p_stream AND c.perspective = p_key;
@@ -193,7 +193,7 @@ $$;
 -- raises: PW004 the instance is not active
 -- tables: instance, perspective, stream (read), checkpoint (updated)
 -- locks: the checkpoints (skip locked)
-CREATE OR REPLACE FUNCTION pawl.checkpoints_claim(
+CREATE OR REPLACE FUNCTION pawl_internal.checkpoints_claim(
     p_instance uuid, p_streams text[], p_keys text[], p_max integer, p_lease_ms bigint, p_request uuid DEFAULT NULL) RETURNS TABLE (
     granted boolean, stream text, perspective text, version bigint, head bigint, token bigint, lease_until_ms bigint,
     replay_to bigint, attempt integer)
@@ -202,38 +202,38 @@ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off S
 SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
-    v_now bigint := pawl.now_ms();
+    v_now bigint := pawl_internal.now_ms();
     v_token bigint := 0;
     v_keys text[];
     v_take record;
 BEGIN
-    PERFORM 1 FROM pawl.instance i WHERE i.id = p_instance AND i.state = :INSTANCE_ACTIVE AND i.lease_until_ms > v_now;
+    PERFORM 1 FROM pawl_internal.instance i WHERE i.id = p_instance AND i.state = :INSTANCE_ACTIVE AND i.lease_until_ms > v_now;
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is evicted: drop everything and register again', p_instance);
     END IF;
-    v_keys := ARRAY(SELECT p.key FROM pawl.perspective p WHERE p.key = ANY (p_keys) AND p.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING) AND NOT p.paused);
-    PERFORM pawl.checkpoints_recover(NULL, v_now);
+    v_keys := ARRAY(SELECT p.key FROM pawl_internal.perspective p WHERE p.key = ANY (p_keys) AND p.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING) AND NOT p.paused);
+    PERFORM pawl_internal.checkpoints_recover(NULL, v_now);
     IF coalesce(cardinality(p_streams), 0) > 0 THEN
-        SELECT * INTO v_take FROM pawl.claim_streams(p_streams, v_keys, p_max, v_now, '{}');
+        SELECT * INTO v_take FROM pawl_internal.claim_streams(p_streams, v_keys, p_max, v_now, '{}');
         RETURN QUERY SELECT false, b.stream, NULL::text, 0::bigint, 0::bigint, 0::bigint, 0::bigint, 0::bigint, 0
                        FROM unnest(v_take.busy) AS b(stream);
     ELSE
-        SELECT * INTO v_take FROM pawl.claim_due(v_keys, p_max, v_now);
+        SELECT * INTO v_take FROM pawl_internal.claim_due(v_keys, p_max, v_now);
     END IF;
     IF v_take.streams = '{}' THEN
         RETURN;
     END IF;
-    v_token := pawl.token_next();
+    v_token := pawl_internal.token_next();
     RETURN QUERY
     WITH took AS (
-        UPDATE pawl.checkpoint c
+        UPDATE pawl_internal.checkpoint c
            SET status = :CHECKPOINT_PROCESSING, instance = p_instance, token = v_token, lease_until_ms = v_now + p_lease_ms,
                due_ms = v_now + p_lease_ms, updated_ms = v_now, request = p_request
           FROM unnest(v_take.streams, v_take.keys) WITH ORDINALITY AS u(stream, key, n)
          WHERE c.stream = u.stream AND c.perspective = u.key
         RETURNING u.n, c.stream, c.perspective, c.version, c.replay_to, c.attempts)
     SELECT true, t.stream, t.perspective, t.version, s.version, v_token, v_now + p_lease_ms, t.replay_to, t.attempts + 1
-      FROM took t JOIN pawl.stream s ON s.stream = t.stream ORDER BY t.n;
+      FROM took t JOIN pawl_internal.stream s ON s.stream = t.stream ORDER BY t.n;
 END
 $$;
 
@@ -242,7 +242,7 @@ $$;
 -- params: p_perspective, p_stream: NULL = any; p_status: -1 = any, as it is seen; p_after_stream, p_after_perspective: NULL = from the start
 -- returns: rows; one that completed is pending when its stream has gone on
 -- tables: checkpoint, stream (read)
-CREATE OR REPLACE FUNCTION pawl.checkpoints_list(
+CREATE OR REPLACE FUNCTION pawl_internal.checkpoints_list(
     p_perspective text, p_stream text, p_status integer, p_after_stream text, p_after_perspective text, p_limit integer) RETURNS TABLE (
     stream text, perspective text, error text, fingerprint text, version bigint, head bigint, token bigint, status integer,
     stopped boolean, attempts integer, instance uuid, lease_until_ms bigint, next_ms bigint, created_ms bigint, updated_ms bigint,
@@ -251,13 +251,13 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET jit = off AS $$
 #variable_conflict use_column
 BEGIN
-    PERFORM pawl.refuse_range('p_limit', p_limit, 0, 1000000);
+    PERFORM pawl_internal.refuse_range('limit', p_limit, 0, 1000000);
     RETURN QUERY
-    SELECT c.stream, c.perspective, CASE WHEN c.error IS NOT NULL AND pawl.payloads_shown() THEN c.error END, c.fingerprint, c.version, coalesce(s.version, 0), c.token,
+    SELECT c.stream, c.perspective, CASE WHEN c.error IS NOT NULL AND pawl_internal.payloads_shown() THEN c.error END, c.fingerprint, c.version, coalesce(s.version, 0), c.token,
            CASE WHEN c.status = :CHECKPOINT_COMPLETED AND s.version > c.version THEN :CHECKPOINT_PENDING ELSE c.status::integer END, c.stopped, c.attempts, c.instance,
            c.lease_until_ms, CASE WHEN c.status = :CHECKPOINT_FAILED THEN coalesce(c.due_ms, 0) ELSE 0 END, c.created_ms, c.updated_ms, c.replay_to,
            c.failed_version
-      FROM pawl.checkpoint c LEFT JOIN pawl.stream s ON s.stream = c.stream
+      FROM pawl_internal.checkpoint c LEFT JOIN pawl_internal.stream s ON s.stream = c.stream
      WHERE (p_perspective IS NULL OR c.perspective = p_perspective) AND (p_stream IS NULL OR c.stream = p_stream)
        AND (p_status <> :CHECKPOINT_FAILED OR c.status = :CHECKPOINT_FAILED)
        AND (p_status = -1 OR p_status = CASE WHEN c.status = :CHECKPOINT_COMPLETED AND s.version > c.version THEN :CHECKPOINT_PENDING ELSE c.status END)
@@ -271,14 +271,14 @@ $$;
 -- params: p_instance uuid: NULL: every one that is evicted, for what was locked when it was; p_now bigint
 -- tables: instance (read), checkpoint (updated)
 -- locks: the checkpoints (skip locked)
-CREATE OR REPLACE FUNCTION pawl.checkpoints_recover(p_instance uuid, p_now bigint) RETURNS void
+CREATE OR REPLACE FUNCTION pawl_internal.checkpoints_recover(p_instance uuid, p_now bigint) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
-    v_gone uuid[] := CASE WHEN p_instance IS NULL THEN ARRAY(SELECT i.id FROM pawl.instance i WHERE i.state = :INSTANCE_EVICTED) ELSE ARRAY[p_instance] END;
+    v_gone uuid[] := CASE WHEN p_instance IS NULL THEN ARRAY(SELECT i.id FROM pawl_internal.instance i WHERE i.state = :INSTANCE_EVICTED) ELSE ARRAY[p_instance] END;
 BEGIN
     IF v_gone <> '{}' THEN
-        UPDATE pawl.checkpoint c SET status = :CHECKPOINT_PENDING, instance = NULL, lease_until_ms = 0, due_ms = p_now, updated_ms = p_now
-         WHERE (c.stream, c.perspective) IN (SELECT o.stream, o.perspective FROM pawl.checkpoint o
+        UPDATE pawl_internal.checkpoint c SET status = :CHECKPOINT_PENDING, instance = NULL, lease_until_ms = 0, due_ms = p_now, updated_ms = p_now
+         WHERE (c.stream, c.perspective) IN (SELECT o.stream, o.perspective FROM pawl_internal.checkpoint o
                                               WHERE o.instance = ANY (v_gone) FOR UPDATE SKIP LOCKED);
     END IF;
 END
@@ -290,26 +290,24 @@ $$;
 -- returns: one answer each: 1 applied, 3 stale (also when the instance is evicted and the row was locked at that time)
 -- tables: checkpoint (updated), instance (read)
 -- locks: the checkpoints, in the order of their keys
-CREATE OR REPLACE FUNCTION pawl.checkpoints_renew(
+CREATE OR REPLACE FUNCTION pawl_internal.checkpoints_renew(
     p_instance uuid, p_streams text[], p_keys text[], p_tokens bigint[], p_lease_ms bigint) RETURNS smallint[]
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET enable_seqscan = off SET jit = off AS $$
 DECLARE
-    v_until bigint := pawl.now_ms() + pawl.refuse_range('p_lease_ms', p_lease_ms, 0, 86400000);
+    v_until bigint := pawl_internal.now_ms() + pawl_internal.refuse_range('lease_ms', p_lease_ms, 0, 86400000);
     v_answers smallint[];
 BEGIN
-    PERFORM pawl.refuse_items(ARRAY['p_streams', 'p_keys', 'p_tokens'],
-                              ARRAY[cardinality(p_streams), cardinality(p_keys), cardinality(p_tokens)],
-                              ARRAY[array_position(p_streams, NULL), array_position(p_keys, NULL), array_position(p_tokens, NULL)]);
-    PERFORM 1 FROM pawl.checkpoint c
+    {{items p_streams, p_keys, p_tokens}}
+    PERFORM 1 FROM pawl_internal.checkpoint c
       JOIN (SELECT DISTINCT u.stream, u.key FROM unnest(p_streams, p_keys) AS u(stream, key)) d
         ON c.stream = d.stream AND c.perspective = d.key
      ORDER BY c.stream, c.perspective FOR UPDATE OF c;
     WITH renewed AS (
-        UPDATE pawl.checkpoint c SET lease_until_ms = v_until, due_ms = v_until
+        UPDATE pawl_internal.checkpoint c SET lease_until_ms = v_until, due_ms = v_until
           FROM (SELECT DISTINCT u.stream, u.key, u.token FROM unnest(p_streams, p_keys, p_tokens) AS u(stream, key, token)) d
          WHERE c.stream = d.stream AND c.perspective = d.key AND c.token = d.token AND c.status = :CHECKPOINT_PROCESSING AND c.instance = p_instance
-           AND EXISTS (SELECT 1 FROM pawl.instance i WHERE i.id = p_instance AND i.state = :INSTANCE_ACTIVE)
+           AND EXISTS (SELECT 1 FROM pawl_internal.instance i WHERE i.id = p_instance AND i.state = :INSTANCE_ACTIVE)
         RETURNING c.stream, c.perspective, c.token)
     SELECT array_agg(CASE WHEN r.stream IS NULL THEN :ANSWER_STALE ELSE :ANSWER_APPLIED END::smallint ORDER BY u.n) INTO v_answers
       FROM unnest(p_streams, p_keys, p_tokens) WITH ORDINALITY AS u(stream, key, token, n)
@@ -328,23 +326,19 @@ $$;
 -- raises: PW001 a report without stream, perspective, version or status
 -- tables: checkpoint, perspective, instance (read), those of checkpoint_end
 -- locks: the checkpoint rows, in the order of the call
-CREATE OR REPLACE FUNCTION pawl.checkpoints_report(
+CREATE OR REPLACE FUNCTION pawl_internal.checkpoints_report(
     p_instance uuid, p_streams text[], p_perspectives text[], p_versions bigint[], p_tokens bigint[], p_statuses smallint[],
     p_errors text[], p_delays bigint[] DEFAULT NULL) RETURNS smallint[]
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     v_answers smallint[] := '{}';
-    v_now bigint := pawl.now_ms();
+    v_now bigint := pawl_internal.now_ms();
     v_report record;
     v_row record;
     v_answer smallint;
 BEGIN
-    PERFORM pawl.refuse_items(ARRAY['p_streams', 'p_perspectives', 'p_versions', 'p_tokens?', 'p_statuses', 'p_errors?', 'p_delays?'],
-                              ARRAY[cardinality(p_streams), cardinality(p_perspectives), cardinality(p_versions), cardinality(p_tokens),
-                                    cardinality(p_statuses), cardinality(p_errors), cardinality(p_delays)],
-                              ARRAY[array_position(p_streams, NULL), array_position(p_perspectives, NULL), array_position(p_versions, NULL),
-                                    NULL, array_position(p_statuses, NULL)]);
+    {{items p_streams, p_perspectives, p_versions, p_tokens?, p_statuses, p_errors?, p_delays?}}
     FOR v_report IN SELECT u.* FROM unnest(p_streams, p_perspectives, p_versions, p_tokens, p_statuses, p_errors, p_delays)
                                     WITH ORDINALITY AS u(stream, perspective, version, token, status, error, delay_ms, n)
                      ORDER BY u.n LOOP
@@ -356,10 +350,10 @@ BEGIN
         END IF;
         SELECT c.version, c.token, c.status,
                (c.status = :CHECKPOINT_PROCESSING AND c.token = v_report.token AND c.instance = p_instance
-                AND EXISTS (SELECT 1 FROM pawl.instance i WHERE i.id = p_instance AND i.state = :INSTANCE_ACTIVE)) IS TRUE AS held,
-               coalesce((SELECT s.version FROM pawl.stream s WHERE s.stream = c.stream), 0) AS head,
-               EXISTS (SELECT 1 FROM pawl.perspective p WHERE p.key = c.perspective AND p.state = :PERSPECTIVE_REMOVED) AS removed
-          INTO v_row FROM pawl.checkpoint c
+                AND EXISTS (SELECT 1 FROM pawl_internal.instance i WHERE i.id = p_instance AND i.state = :INSTANCE_ACTIVE)) IS TRUE AS held,
+               coalesce((SELECT s.version FROM pawl_internal.stream s WHERE s.stream = c.stream), 0) AS head,
+               EXISTS (SELECT 1 FROM pawl_internal.perspective p WHERE p.key = c.perspective AND p.state = :PERSPECTIVE_REMOVED) AS removed
+          INTO v_row FROM pawl_internal.checkpoint c
          WHERE c.stream = v_report.stream AND c.perspective = v_report.perspective FOR UPDATE OF c;
         v_answer := CASE
             WHEN NOT FOUND THEN 6
@@ -373,7 +367,7 @@ BEGIN
                       OR (v_report.status = :CHECKPOINT_COMPLETED AND v_row.status = :CHECKPOINT_PENDING AND v_row.head > v_row.version)) THEN 2 -- more had come: pending
             ELSE 3 END;
         IF v_answer = :ANSWER_APPLIED THEN
-            PERFORM pawl.checkpoint_end(v_report.stream, v_report.perspective, v_report.version, v_report.token, v_report.status,
+            PERFORM pawl_internal.checkpoint_end(v_report.stream, v_report.perspective, v_report.version, v_report.token, v_report.status,
                                         v_report.error, 0, coalesce(v_report.delay_ms, 0), v_now);
         END IF;
         v_answers := v_answers || v_answer;
@@ -388,7 +382,7 @@ $$;
 -- returns: streams and keys to grant, locked; those that do not lag are completed instead
 -- tables: stream (read), checkpoint (updated)
 -- locks: the checkpoints looked at (skip locked)
-CREATE OR REPLACE FUNCTION pawl.claim_due(p_keys text[], p_max integer, p_now bigint, OUT streams text[], OUT keys text[])
+CREATE OR REPLACE FUNCTION pawl_internal.claim_due(p_keys text[], p_max integer, p_now bigint, OUT streams text[], OUT keys text[])
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_idle_streams text[];
@@ -396,17 +390,17 @@ DECLARE
 BEGIN
     WITH due AS MATERIALIZED (
         SELECT d.* FROM unnest(p_keys) AS k(key)
-         CROSS JOIN LATERAL (SELECT c.stream, c.perspective, c.version, c.due_ms FROM pawl.checkpoint c
+         CROSS JOIN LATERAL (SELECT c.stream, c.perspective, c.version, c.due_ms FROM pawl_internal.checkpoint c
                               WHERE c.perspective = k.key AND c.due_ms <= p_now ORDER BY c.due_ms, c.stream LIMIT p_max
                                 FOR UPDATE SKIP LOCKED) d),
     first AS MATERIALIZED (SELECT d.* FROM due d ORDER BY d.due_ms, d.stream, d.perspective LIMIT p_max),
-    seen AS (SELECT f.*, coalesce(s.version, 0) > f.version AS behind FROM first f LEFT JOIN pawl.stream s ON s.stream = f.stream)
+    seen AS (SELECT f.*, coalesce(s.version, 0) > f.version AS behind FROM first f LEFT JOIN pawl_internal.stream s ON s.stream = f.stream)
     SELECT coalesce(array_agg(x.stream ORDER BY x.due_ms, x.stream, x.perspective) FILTER (WHERE x.behind), '{}'),
            coalesce(array_agg(x.perspective ORDER BY x.due_ms, x.stream, x.perspective) FILTER (WHERE x.behind), '{}'),
            array_agg(x.stream) FILTER (WHERE NOT x.behind), array_agg(x.perspective) FILTER (WHERE NOT x.behind)
       INTO streams, keys, v_idle_streams, v_idle_keys FROM seen x;
     IF v_idle_streams IS NOT NULL THEN
-        UPDATE pawl.checkpoint c
+        UPDATE pawl_internal.checkpoint c
            SET status = :CHECKPOINT_COMPLETED, due_ms = NULL, instance = NULL, lease_until_ms = 0, attempts = 0, error = NULL, fingerprint = NULL,
                failed_version = 0, updated_ms = p_now
           FROM unnest(v_idle_streams, v_idle_keys) AS u(stream, key) WHERE c.stream = u.stream AND c.perspective = u.key;
@@ -421,42 +415,42 @@ $$;
 -- raises: PW002 there is no such perspective
 -- tables: perspective (updated), checkpoint (updated), stream, event, mapping (read), perspective_tally (inserted)
 -- locks: the checkpoints, in the order of their streams
-CREATE OR REPLACE FUNCTION pawl.reset_checkpoints(p_key text, p_mode smallint, p_streams text[]) RETURNS bigint
+CREATE OR REPLACE FUNCTION pawl_internal.reset_checkpoints(p_key text, p_mode smallint, p_streams text[]) RETURNS bigint
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET jit = off AS $$
 DECLARE
-    v_now bigint := pawl.now_ms();
+    v_now bigint := pawl_internal.now_ms();
     v_token bigint;
     v_applied bigint;
     v_count bigint;
 BEGIN
-    IF NOT EXISTS (SELECT 1 FROM pawl.perspective p WHERE p.key = p_key AND p.state <> :PERSPECTIVE_REMOVED) THEN
+    IF NOT EXISTS (SELECT 1 FROM pawl_internal.perspective p WHERE p.key = p_key AND p.state <> :PERSPECTIVE_REMOVED) THEN
         RAISE EXCEPTION USING ERRCODE = 'PW002', MESSAGE = format('perspective "%s" is not registered', p_key);
     END IF;
     IF p_mode = :RESET_FAILED THEN
-        UPDATE pawl.checkpoint c
+        UPDATE pawl_internal.checkpoint c
            SET status = :CHECKPOINT_PENDING, due_ms = v_now, stopped = false, attempts = 0, error = NULL, fingerprint = NULL, failed_version = 0,
                updated_ms = v_now
          WHERE c.perspective = p_key AND c.status = :CHECKPOINT_FAILED AND (p_streams IS NULL OR c.stream = ANY (p_streams));
         GET DIAGNOSTICS v_count = ROW_COUNT;
         RETURN v_count;
     END IF;
-    v_token := pawl.token_next();
-    PERFORM 1 FROM pawl.checkpoint c WHERE c.perspective = p_key AND (p_streams IS NULL OR c.stream = ANY (p_streams))
+    v_token := pawl_internal.token_next();
+    PERFORM 1 FROM pawl_internal.checkpoint c WHERE c.perspective = p_key AND (p_streams IS NULL OR c.stream = ANY (p_streams))
      ORDER BY c.stream FOR UPDATE;
-    SELECT count(*) INTO v_applied FROM pawl.checkpoint c JOIN pawl.event e ON e.stream = c.stream AND e.version <= c.version
-     WHERE EXISTS (SELECT 1 FROM pawl.mapping m WHERE m.type = e.type AND m.key = p_key)
+    SELECT count(*) INTO v_applied FROM pawl_internal.checkpoint c JOIN pawl_internal.event e ON e.stream = c.stream AND e.version <= c.version
+     WHERE EXISTS (SELECT 1 FROM pawl_internal.mapping m WHERE m.type = e.type AND m.key = p_key)
        AND c.perspective = p_key AND (p_streams IS NULL OR c.stream = ANY (p_streams));
     IF v_applied > 0 THEN
-        INSERT INTO pawl.perspective_tally (key, applied) VALUES (p_key, -v_applied);
+        INSERT INTO pawl_internal.perspective_tally (key, applied) VALUES (p_key, -v_applied);
     END IF;
-    UPDATE pawl.checkpoint c
+    UPDATE pawl_internal.checkpoint c
        SET status = :CHECKPOINT_PENDING, version = 0, due_ms = v_now, stopped = false, attempts = 0, error = NULL, fingerprint = NULL,
            failed_version = 0, token = v_token, instance = NULL, lease_until_ms = 0, replay_to = s.version, updated_ms = v_now
-      FROM pawl.stream s
+      FROM pawl_internal.stream s
      WHERE c.perspective = p_key AND s.stream = c.stream AND (p_streams IS NULL OR c.stream = ANY (p_streams));
     GET DIAGNOSTICS v_count = ROW_COUNT;
-    UPDATE pawl.perspective p SET position = 0 WHERE p.key = p_key;
+    UPDATE pawl_internal.perspective p SET position = 0 WHERE p.key = p_key;
     RETURN v_count;
 END
 $$;
@@ -466,12 +460,12 @@ $$;
 -- params: p_stream text, p_perspective text
 -- returns: no row when it never reported
 -- tables: checkpoint (read)
-CREATE OR REPLACE FUNCTION pawl.view_checkpoint(p_stream text, p_perspective text) RETURNS TABLE (
+CREATE OR REPLACE FUNCTION pawl_internal.view_checkpoint(p_stream text, p_perspective text) RETURNS TABLE (
     stream text, perspective text, error text, version bigint, token bigint, updated_ms bigint, status integer,
     attempts integer)
 LANGUAGE sql VOLATILE SECURITY DEFINER ROWS 1 AS $$
-    SELECT c.stream, c.perspective, CASE WHEN c.error IS NOT NULL AND pawl.payloads_shown() THEN c.error END, c.version, c.token, c.updated_ms, c.status::integer, c.attempts
-      FROM pawl.checkpoint c WHERE c.stream = p_stream AND c.perspective = p_perspective
+    SELECT c.stream, c.perspective, CASE WHEN c.error IS NOT NULL AND pawl_internal.payloads_shown() THEN c.error END, c.version, c.token, c.updated_ms, c.status::integer, c.attempts
+      FROM pawl_internal.checkpoint c WHERE c.stream = p_stream AND c.perspective = p_perspective
 $$;
 
 -- name: work_checkpoints
@@ -483,20 +477,20 @@ $$;
 -- raises: PW001 a report without stream, perspective or version, by item; one without a token is stale, as with a wrong one
 -- tables: those of checkpoints_renew and checkpoints_report
 -- locks: those of checkpoints_renew and checkpoints_report
-CREATE OR REPLACE FUNCTION pawl.work_checkpoints(
+CREATE OR REPLACE FUNCTION pawl_internal.work_checkpoints(
     p_instance uuid, p_renewals jsonb, p_completions jsonb, p_failures jsonb, p_releases jsonb, p_lease_ms bigint) RETURNS jsonb
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_result jsonb := '{}';
     v_part record;
 BEGIN
-    PERFORM pawl.work_need('p_renew_perspective_leases', p_renewals, ARRAY['StreamId', 'PerspectiveName']);
-    PERFORM pawl.work_need(v.name, v.list, ARRAY['StreamId', 'PerspectiveName', 'Version'])
+    PERFORM pawl_internal.work_need('p_renew_perspective_leases', p_renewals, ARRAY['StreamId', 'PerspectiveName']);
+    PERFORM pawl_internal.work_need(v.name, v.list, ARRAY['StreamId', 'PerspectiveName', 'Version'])
        FROM (VALUES ('p_perspective_completions', p_completions), ('p_perspective_failures', p_failures),
                     ('p_perspective_releases', p_releases)) AS v(name, list);
     IF jsonb_array_length(coalesce(p_renewals, '[]')) > 0 THEN
         v_result := v_result || (
-            SELECT jsonb_build_object('Renewals', pawl.answer_names(pawl.checkpoints_renew(
+            SELECT jsonb_build_object('Renewals', pawl_internal.answer_names(pawl_internal.checkpoints_renew(
                        p_instance, array_agg(e.x ->> 'StreamId' ORDER BY e.n), array_agg(e.x ->> 'PerspectiveName' ORDER BY e.n),
                        array_agg((e.x ->> 'Token')::bigint ORDER BY e.n), p_lease_ms)))
               FROM jsonb_array_elements(p_renewals) WITH ORDINALITY AS e(x, n));
@@ -505,7 +499,7 @@ BEGIN
                                 AS v(name, list, status) LOOP
         CONTINUE WHEN jsonb_array_length(coalesce(v_part.list, '[]')) = 0;
         v_result := v_result || (
-            SELECT jsonb_build_object(v_part.name, pawl.answer_names(pawl.checkpoints_report(
+            SELECT jsonb_build_object(v_part.name, pawl_internal.answer_names(pawl_internal.checkpoints_report(
                        p_instance, array_agg(e.x ->> 'StreamId' ORDER BY e.n), array_agg(e.x ->> 'PerspectiveName' ORDER BY e.n),
                        array_agg((e.x ->> 'Version')::bigint ORDER BY e.n), array_agg((e.x ->> 'Token')::bigint ORDER BY e.n),
                        array_agg(CASE WHEN v_part.status = :CHECKPOINT_COMPLETED THEN coalesce((e.x ->> 'Status')::smallint, 2) ELSE v_part.status END::smallint

@@ -6,7 +6,7 @@
 -- returns: the ids
 -- tables: job (updated), job_key, job_fair (updated)
 -- locks: the keys, under job_fair
-CREATE OR REPLACE FUNCTION pawl.job_claim_keyed(p_queue text, p_max integer, p_token bigint, p_now bigint) RETURNS bigint[]
+CREATE OR REPLACE FUNCTION pawl_internal.job_claim_keyed(p_queue text, p_max integer, p_token bigint, p_now bigint) RETURNS bigint[]
 LANGUAGE plpgsql VOLATILE
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET jit = off AS $$
 DECLARE
@@ -14,19 +14,19 @@ DECLARE
     v_ids bigint[];
     v_highest bigint;
 BEGIN
-    SELECT f.vtime INTO v_vtime FROM pawl.job_fair f;
+    SELECT f.vtime INTO v_vtime FROM pawl_internal.job_fair f;
     WITH RECURSIVE found AS (
-        (SELECT j.ready_key AS key FROM pawl.job j WHERE j.queue = p_queue AND j.ready_key IS NOT NULL
+        (SELECT j.ready_key AS key FROM pawl_internal.job j WHERE j.queue = p_queue AND j.ready_key IS NOT NULL
           ORDER BY j.ready_key LIMIT 1)
         UNION ALL
-        SELECT (SELECT j.ready_key FROM pawl.job j WHERE j.queue = p_queue AND j.ready_key > f.key
+        SELECT (SELECT j.ready_key FROM pawl_internal.job j WHERE j.queue = p_queue AND j.ready_key > f.key
                  ORDER BY j.ready_key LIMIT 1)
           FROM found f WHERE f.key IS NOT NULL),
     state AS (
         SELECT f.key, greatest(coalesce(k.vtime, 0), v_vtime) AS start, 1000000 / l.weight AS step,
                greatest(coalesce(k.tat_us, 0), p_now * 1000) AS tat, coalesce(k.running, 0) AS running, l.concurrency, l.rate,
                greatest(1, l.rate_ms * 1000 / greatest(l.rate, 1)) AS pause
-          FROM found f LEFT JOIN pawl.job_key k ON k.key = f.key CROSS JOIN LATERAL pawl.job_limits_of(f.key) l
+          FROM found f LEFT JOIN pawl_internal.job_key k ON k.key = f.key CROSS JOIN LATERAL pawl_internal.job_limits_of(f.key) l
          WHERE f.key IS NOT NULL),
     open AS (
         SELECT s.*, least(CASE WHEN s.concurrency > 0 THEN s.concurrency - s.running ELSE p_max END,
@@ -39,21 +39,21 @@ BEGIN
         SELECT c.key, o.id, c.start + (o.n - 1) * c.step AS tag, o.n
           FROM chosen c CROSS JOIN share
          CROSS JOIN LATERAL (SELECT r.id, row_number() OVER (ORDER BY r.ord, r.id) AS n
-                               FROM (SELECT j.id, j.ord FROM pawl.job j WHERE j.queue = p_queue AND j.ready_key = c.key
+                               FROM (SELECT j.id, j.ord FROM pawl_internal.job j WHERE j.queue = p_queue AND j.ready_key = c.key
                                       ORDER BY j.ord, j.id LIMIT least(c.room, share.most)) r) o),
     picked AS MATERIALIZED (SELECT o.* FROM offer o ORDER BY o.tag, o.key, o.n LIMIT p_max),
     leased AS (
-        UPDATE pawl.job j SET token = p_token, attempts = j.attempts + 1, ready_key = NULL
+        UPDATE pawl_internal.job j SET token = p_token, attempts = j.attempts + 1, ready_key = NULL
          WHERE j.id = ANY (ARRAY(SELECT p.id FROM picked p)) AND j.ready_key IS NOT NULL RETURNING j.id, j.key),
     granted AS (SELECT l.key, count(*)::integer AS leases FROM leased l GROUP BY l.key),
     kept AS (
-        INSERT INTO pawl.job_key AS k (key, running, vtime, tat_us)
+        INSERT INTO pawl_internal.job_key AS k (key, running, vtime, tat_us)
         SELECT g.key, g.leases, c.start + g.leases * c.step, CASE WHEN c.rate > 0 THEN c.tat + g.leases * c.pause ELSE 0 END
           FROM granted g JOIN chosen c ON c.key = g.key
         ON CONFLICT (key) DO UPDATE SET running = k.running + excluded.running, vtime = excluded.vtime, tat_us = excluded.tat_us)
     SELECT array_agg(l.id), (SELECT max(p.tag) FROM picked p) INTO v_ids, v_highest FROM leased l;
     IF v_ids IS NOT NULL THEN
-        UPDATE pawl.job_fair f SET vtime = greatest(f.vtime, v_highest);
+        UPDATE pawl_internal.job_fair f SET vtime = greatest(f.vtime, v_highest);
     END IF;
     RETURN coalesce(v_ids, '{}');
 END
@@ -61,9 +61,9 @@ $$;
 
 -- name: job_claim_leave
 -- Jobs leave the claim that listed them; a claim without jobs is done.
--- params: p_claim pawl.job_claim (locked by the caller), p_ids bigint[], p_reported boolean: they were reported by their holder
+-- params: p_claim pawl_internal.job_claim (locked by the caller), p_ids bigint[], p_reported boolean: they were reported by their holder
 -- tables: job_claim (updated)
-CREATE OR REPLACE FUNCTION pawl.job_claim_leave(p_claim pawl.job_claim, p_ids bigint[], p_reported boolean) RETURNS void
+CREATE OR REPLACE FUNCTION pawl_internal.job_claim_leave(p_claim pawl_internal.job_claim, p_ids bigint[], p_reported boolean) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_left bigint[];
@@ -76,7 +76,7 @@ BEGIN
           LEFT JOIN unnest(p_ids) AS g(id) ON g.id = u.id
          WHERE g.id IS NULL;
     END IF;
-    UPDATE pawl.job_claim c
+    UPDATE pawl_internal.job_claim c
        SET ids = v_left,
            state = CASE WHEN cardinality(v_left) = 0 THEN :CLAIM_DONE ELSE :CLAIM_ACTIVE END,
            intact = c.intact AND p_reported,
@@ -89,26 +89,26 @@ $$;
 
 -- name: job_claim_lose
 -- Jobs of a claim that was not reported in time.
--- params: p_claim pawl.job_claim (locked), p_all boolean: all of them, else those whose lease has expired; p_give_back boolean: their
+-- params: p_claim pawl_internal.job_claim (locked), p_all boolean: all of them, else those whose lease has expired; p_give_back boolean: their
 --   holder said goodbye, so no attempt is burnt and nothing is recorded; p_caller uuid: whose audit chain; p_now bigint
 -- returns: how many
 -- tables: job, job_claim, those of job_lost, job_tally
 -- locks: the jobs, job_fair and the keys, the head of the caller's audit chain
-CREATE OR REPLACE FUNCTION pawl.job_claim_lose(
-    p_claim pawl.job_claim, p_all boolean, p_give_back boolean, p_caller uuid, p_now bigint) RETURNS integer
+CREATE OR REPLACE FUNCTION pawl_internal.job_claim_lose(
+    p_claim pawl_internal.job_claim, p_all boolean, p_give_back boolean, p_caller uuid, p_now bigint) RETURNS integer
 LANGUAGE plpgsql VOLATILE
 SET enable_seqscan = off SET jit = off AS $$
 DECLARE
-    v_job pawl.job;
+    v_job pawl_internal.job;
     v_sums bigint[] := '{0,0,0,0,0,0,0,0,0,0}';
     v_keys text[] := '{}';
     v_ids bigint[] := '{}';
     v_entries bytea := '';
-    v_block bigint := nextval('pawl.run_seq');
+    v_block bigint := nextval('pawl_internal.run_seq');
     v_end record;
     v_check bigint;
 BEGIN
-    FOR v_job IN SELECT j.* FROM pawl.job j
+    FOR v_job IN SELECT j.* FROM pawl_internal.job j
                   WHERE j.id = ANY (p_claim.ids) AND j.token = p_claim.token
                     AND (p_all OR coalesce(j.lease_until_ms, p_claim.lease_until_ms) <= p_now)
                   ORDER BY j.id FOR UPDATE LOOP
@@ -117,14 +117,14 @@ BEGIN
             v_keys := v_keys || v_job.key;
         END IF;
         IF p_give_back AND v_job.cancel_ms IS NULL THEN
-            UPDATE pawl.job j SET token = 0, lease_until_ms = NULL, ready_key = j.key, attempts = j.attempts - 1,
+            UPDATE pawl_internal.job j SET token = 0, lease_until_ms = NULL, ready_key = j.key, attempts = j.attempts - 1,
                                   flags = j.flags & ~:JOB_BEGUN, due_ms = p_now, ord = p_now - j.priority * 60000::bigint
              WHERE j.id = v_job.id;
             v_sums[1] := v_sums[1] + 1;
             CONTINUE;
         END IF;
         SELECT e.slot, e.counter, e.entry INTO v_end
-          FROM pawl.job_lost(v_job, p_claim.instance, v_block, octet_length(v_entries) / 40, p_now) e;
+          FROM pawl_internal.job_lost(v_job, p_claim.instance, v_block, octet_length(v_entries) / 40, p_now) e;
         v_sums[v_end.slot] := v_sums[v_end.slot] + 1;
         IF v_end.counter > 0 THEN
             v_sums[v_end.counter] := v_sums[v_end.counter] + 1;
@@ -133,15 +133,15 @@ BEGIN
         v_entries := v_entries || coalesce(v_end.entry, '');
     END LOOP;
     IF cardinality(v_ids) > 0 THEN
-        PERFORM pawl.job_claim_leave(p_claim, v_ids, false);
-        PERFORM pawl.job_tally_add(p_claim.queue, v_sums);
-        PERFORM pawl.job_keys_free(v_keys);
-        PERFORM pawl.audit_seal(v_block, p_caller, v_entries, p_now);
+        PERFORM pawl_internal.job_claim_leave(p_claim, v_ids, false);
+        PERFORM pawl_internal.job_tally_add(p_claim.queue, v_sums);
+        PERFORM pawl_internal.job_keys_free(v_keys);
+        PERFORM pawl_internal.audit_seal(v_block, p_caller, v_entries, p_now);
     END IF;
     IF cardinality(v_ids) < cardinality(p_claim.ids) THEN
-        SELECT min(coalesce(j.lease_until_ms, p_claim.lease_until_ms)) INTO v_check FROM pawl.job j
+        SELECT min(coalesce(j.lease_until_ms, p_claim.lease_until_ms)) INTO v_check FROM pawl_internal.job j
          WHERE j.id = ANY (p_claim.ids) AND j.token = p_claim.token;
-        UPDATE pawl.job_claim c SET check_ms = v_check WHERE c.token = p_claim.token;
+        UPDATE pawl_internal.job_claim c SET check_ms = v_check WHERE c.token = p_claim.token;
     END IF;
     RETURN cardinality(v_ids);
 END
@@ -149,16 +149,16 @@ $$;
 
 -- name: job_claims_lock
 -- What the loss of several claims needs besides them, when pages of runs die with it.
--- params: p_claims pawl.job_claim[] (locked by the caller)
+-- params: p_claims pawl_internal.job_claim[] (locked by the caller)
 -- tables: job (read), those of run_jobs_lock
 -- locks: the jobs of runs that may end for good, by id, then those of run_jobs_lock
-CREATE OR REPLACE FUNCTION pawl.job_claims_lock(p_claims pawl.job_claim[]) RETURNS void
+CREATE OR REPLACE FUNCTION pawl_internal.job_claims_lock(p_claims pawl_internal.job_claim[]) RETURNS void
 LANGUAGE plpgsql VOLATILE
 SET enable_seqscan = off SET jit = off AS $$
 BEGIN
-    PERFORM pawl.run_jobs_lock(ARRAY(
+    PERFORM pawl_internal.run_jobs_lock(ARRAY(
         SELECT j.unique_key FROM unnest(p_claims) AS c CROSS JOIN LATERAL unnest(c.ids) AS i(id)
-          JOIN pawl.job j ON j.id = i.id AND j.token = c.token
+          JOIN pawl_internal.job j ON j.id = i.id AND j.token = c.token
          WHERE j.flags & :JOB_RUN <> 0 AND (j.cancel_ms IS NOT NULL OR j.attempts >= j.max_attempts)
          ORDER BY j.id FOR UPDATE OF j));
 END
@@ -169,7 +169,7 @@ $$;
 -- params: p_token bigint, p_ids bigint[], p_lease_until_ms bigint: of the claim
 -- returns: rows by (ord, id)
 -- tables: job (read)
-CREATE OR REPLACE FUNCTION pawl.job_items(p_token bigint, p_ids bigint[], p_lease_until_ms bigint) RETURNS SETOF pawl.job_item
+CREATE OR REPLACE FUNCTION pawl_internal.job_items(p_token bigint, p_ids bigint[], p_lease_until_ms bigint) RETURNS SETOF pawl_internal.job_item
 LANGUAGE plpgsql STABLE
 SET enable_seqscan = off SET jit = off AS $$
 BEGIN
@@ -177,7 +177,7 @@ BEGIN
     SELECT l.id, l.token, coalesce(l.lease_until_ms, p_lease_until_ms), l.type, l.queue, l.payload, l.task, l.key, l.unique_key,
            l.traceparent, l.schedule, l.progress, l.priority, l.attempts, l.max_attempts, l.flags, l.put_ms, l.due_ms,
            l.deadline_ms, l.timeout_ms, l.instant_ms, l.cancel_ms, l.agent
-      FROM pawl.job l WHERE l.id = ANY (p_ids) AND l.token = p_token ORDER BY l.ord, l.id;
+      FROM pawl_internal.job l WHERE l.id = ANY (p_ids) AND l.token = p_token ORDER BY l.ord, l.id;
 END
 $$;
 
@@ -186,12 +186,12 @@ $$;
 -- params: p_keys text[]: one member per lease
 -- tables: job_key (updated)
 -- locks: the row of job_fair, then the keys
-CREATE OR REPLACE FUNCTION pawl.job_keys_free(p_keys text[]) RETURNS void
+CREATE OR REPLACE FUNCTION pawl_internal.job_keys_free(p_keys text[]) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     IF cardinality(p_keys) > 0 THEN
-        PERFORM 1 FROM pawl.job_fair FOR UPDATE;
-        UPDATE pawl.job_key k SET running = k.running - g.leases
+        PERFORM 1 FROM pawl_internal.job_fair FOR UPDATE;
+        UPDATE pawl_internal.job_key k SET running = k.running - g.leases
           FROM (SELECT u.key, count(*)::integer AS leases FROM unnest(p_keys) AS u(key) GROUP BY u.key) g
          WHERE k.key = g.key;
     END IF;
@@ -203,15 +203,15 @@ $$;
 -- params: p_key text
 -- returns: concurrency (0: none), rate (0: none), rate_ms, weight
 -- tables: job_limit (read)
-CREATE OR REPLACE FUNCTION pawl.job_limits_of(
+CREATE OR REPLACE FUNCTION pawl_internal.job_limits_of(
     p_key text, OUT concurrency integer, OUT rate integer, OUT rate_ms bigint, OUT weight integer)
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
     SELECT l.concurrency, l.rate, l.rate_ms, l.weight INTO concurrency, rate, rate_ms, weight
-      FROM pawl.job_limit l WHERE l.key = p_key;
+      FROM pawl_internal.job_limit l WHERE l.key = p_key;
     IF NOT FOUND AND position(':' IN p_key) > 0 THEN
         SELECT l.concurrency, l.rate, l.rate_ms, l.weight INTO concurrency, rate, rate_ms, weight
-          FROM pawl.job_limit l WHERE l.key = split_part(p_key, ':', 1) || ':*';
+          FROM pawl_internal.job_limit l WHERE l.key = split_part(p_key, ':', 1) || ':*';
     END IF;
     concurrency := coalesce(concurrency, 0);
     rate := coalesce(rate, 0);
@@ -222,34 +222,34 @@ $$;
 
 -- name: job_lost
 -- An execution that ended because its lease expired or its worker died.
--- params: p_job pawl.job (locked), p_instance uuid: its holder; p_block, p_place: where its audit row goes; p_now bigint
+-- params: p_job pawl_internal.job (locked), p_instance uuid: its holder; p_block, p_place: where its audit row goes; p_now bigint
 -- returns: slot, counter: members of the sums of job_tally_add besides lost; entry of the audit row
 -- tables: job (updated or deleted), those of job_record, job_dies, job_gone
 -- locks: the unique key
-CREATE OR REPLACE FUNCTION pawl.job_lost(
-    p_job pawl.job, p_instance uuid, p_block bigint, p_place integer, p_now bigint, OUT slot integer, OUT counter integer,
+CREATE OR REPLACE FUNCTION pawl_internal.job_lost(
+    p_job pawl_internal.job, p_instance uuid, p_block bigint, p_place integer, p_now bigint, OUT slot integer, OUT counter integer,
     OUT entry bytea)
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     -- A worker that gives its slots reports what begins (jobs_renew); otherwise the lease is the start.
     v_began boolean := p_job.flags & :JOB_BEGUN <> 0
-                       OR NOT EXISTS (SELECT 1 FROM pawl.instance i WHERE i.id = p_instance AND i.slots > 0);
+                       OR NOT EXISTS (SELECT 1 FROM pawl_internal.instance i WHERE i.id = p_instance AND i.slots > 0);
     v_reason smallint := CASE WHEN v_began AND p_job.attempts >= p_job.max_attempts THEN :JOB_DEAD_KILLED WHEN p_job.deadline_ms <= p_now THEN :JOB_DEAD_DEADLINE END;
 BEGIN
     counter := 0;
-    entry := pawl.job_record(p_job, CASE WHEN p_job.cancel_ms IS NOT NULL THEN :RUN_CANCELLED WHEN v_reason IS NOT NULL THEN :RUN_DEAD ELSE :RUN_LOST END::smallint,
+    entry := pawl_internal.job_record(p_job, CASE WHEN p_job.cancel_ms IS NOT NULL THEN :RUN_CANCELLED WHEN v_reason IS NOT NULL THEN :RUN_DEAD ELSE :RUN_LOST END::smallint,
                             p_instance, p_now, 0, NULL, NULL, NULL, NULL, NULL, p_block, p_place);
     IF p_job.cancel_ms IS NOT NULL THEN
-        DELETE FROM pawl.job j WHERE j.id = p_job.id;
-        PERFORM pawl.job_gone(p_job, :RUN_JOB_CANCELLED::smallint, p_now);
+        DELETE FROM pawl_internal.job j WHERE j.id = p_job.id;
+        PERFORM pawl_internal.job_gone(p_job, :RUN_JOB_CANCELLED::smallint, p_now);
         slot := 9;
     ELSIF v_reason IS NOT NULL THEN
-        DELETE FROM pawl.job j WHERE j.id = p_job.id;
-        PERFORM pawl.job_dies(p_job, v_reason, NULL, p_now);
+        DELETE FROM pawl_internal.job j WHERE j.id = p_job.id;
+        PERFORM pawl_internal.job_dies(p_job, v_reason, NULL, p_now);
         slot := 4;
         counter := 8;
     ELSE
-        UPDATE pawl.job j SET token = 0, lease_until_ms = NULL, ready_key = j.key, attempts = j.attempts - (NOT v_began)::integer,
+        UPDATE pawl_internal.job j SET token = 0, lease_until_ms = NULL, ready_key = j.key, attempts = j.attempts - (NOT v_began)::integer,
                               flags = CASE WHEN v_began THEN j.flags & ~:JOB_BEGUN WHEN j.flags & :JOB_LOST <> 0 THEN j.flags | 24 ELSE j.flags | 8 END
          WHERE j.id = p_job.id;
         slot := 1;
@@ -263,13 +263,13 @@ $$;
 -- returns: the granted jobs in the order of their due time, priorities counted in
 -- tables: job (updated), job_claim (inserted), those of jobs_sweep, jobs_promote and job_claim_keyed, request, job_tally
 -- locks: the request key; jobs (skip locked); job_fair and keys when there is keyed work
-CREATE OR REPLACE FUNCTION pawl.jobs_claim(p_instance uuid, p_queue text, p_max integer, p_lease_ms bigint, p_request uuid)
-    RETURNS SETOF pawl.job_item
+CREATE OR REPLACE FUNCTION pawl_internal.jobs_claim(p_instance uuid, p_queue text, p_max integer, p_lease_ms bigint, p_request uuid)
+    RETURNS SETOF pawl_internal.job_item
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
-    v_now bigint := pawl.now_ms();
+    v_now bigint := pawl_internal.now_ms();
     v_token bigint;
     v_keyed bigint[] := '{}';
     v_plain integer;
@@ -278,36 +278,36 @@ DECLARE
     v_ids bigint[];
 BEGIN
     IF p_max NOT BETWEEN 0 AND 5000 THEN
-        PERFORM pawl.refuse_range('p_max', p_max, 0, 5000);
+        PERFORM pawl_internal.refuse_range('max', p_max, 0, 5000);
     END IF;
-    IF NOT EXISTS (SELECT 1 FROM pawl.instance i WHERE i.id = p_instance AND i.state = :INSTANCE_ACTIVE AND i.lease_until_ms > v_now) THEN
+    IF NOT EXISTS (SELECT 1 FROM pawl_internal.instance i WHERE i.id = p_instance AND i.state = :INSTANCE_ACTIVE AND i.lease_until_ms > v_now) THEN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = 'this instance was evicted or has fallen silent: register again';
     END IF;
-    IF p_request IS NOT NULL AND NOT pawl.request_take(p_request, v_now) THEN
-        RETURN QUERY SELECT i.* FROM pawl.job_claim c
-                       CROSS JOIN LATERAL pawl.job_items(c.token, c.ids, c.lease_until_ms) i
+    IF p_request IS NOT NULL AND NOT pawl_internal.request_take(p_request, v_now) THEN
+        RETURN QUERY SELECT i.* FROM pawl_internal.job_claim c
+                       CROSS JOIN LATERAL pawl_internal.job_items(c.token, c.ids, c.lease_until_ms) i
                       WHERE c.request = p_request AND c.instance = p_instance AND c.state = :CLAIM_ACTIVE;
         RETURN;
     END IF;
-    PERFORM 1 FROM pawl.job_sweep s WHERE NOT v_now - s.swept_ms BETWEEN 0 AND 999;
+    PERFORM 1 FROM pawl_internal.job_sweep s WHERE NOT v_now - s.swept_ms BETWEEN 0 AND 999;
     IF FOUND THEN
-        PERFORM pawl.jobs_sweep(p_instance, v_now);
+        PERFORM pawl_internal.jobs_sweep(p_instance, v_now);
     END IF;
-    PERFORM 1 FROM pawl.job_aside a WHERE a.state IN (:JOB_LATER, :JOB_WAITING) AND a.due_ms <= v_now ORDER BY a.due_ms, a.id LIMIT 1;
+    PERFORM 1 FROM pawl_internal.job_aside a WHERE a.state IN (:JOB_LATER, :JOB_WAITING) AND a.due_ms <= v_now ORDER BY a.due_ms, a.id LIMIT 1;
     IF FOUND THEN
-        PERFORM pawl.jobs_promote(v_now);
+        PERFORM pawl_internal.jobs_promote(v_now);
     END IF;
-    PERFORM 1 FROM pawl.job j WHERE j.deadline_ms <= v_now AND j.token = 0 ORDER BY j.deadline_ms, j.id LIMIT 1;
+    PERFORM 1 FROM pawl_internal.job j WHERE j.deadline_ms <= v_now AND j.token = 0 ORDER BY j.deadline_ms, j.id LIMIT 1;
     IF FOUND THEN
-        PERFORM pawl.jobs_overdue(p_instance, v_now);
+        PERFORM pawl_internal.jobs_overdue(p_instance, v_now);
     END IF;
-    IF EXISTS (SELECT 1 FROM pawl.job j WHERE j.queue = p_queue AND j.ready_key IS NOT NULL) THEN
-        SELECT f.turn INTO v_turn FROM pawl.job_fair f FOR UPDATE;
-        UPDATE pawl.job_fair f SET turn = NOT f.turn;
-        v_token := pawl.token_next();
+    IF EXISTS (SELECT 1 FROM pawl_internal.job j WHERE j.queue = p_queue AND j.ready_key IS NOT NULL) THEN
+        SELECT f.turn INTO v_turn FROM pawl_internal.job_fair f FOR UPDATE;
+        UPDATE pawl_internal.job_fair f SET turn = NOT f.turn;
+        v_token := pawl_internal.token_next();
         v_first := CASE WHEN v_turn THEN p_max - p_max / 2 ELSE p_max / 2 END;
         IF v_first > 0 THEN
-            v_keyed := pawl.job_claim_keyed(p_queue, v_first, v_token, v_now);
+            v_keyed := pawl_internal.job_claim_keyed(p_queue, v_first, v_token, v_now);
         END IF;
     END IF;
     v_plain := p_max - cardinality(v_keyed);
@@ -315,19 +315,19 @@ BEGIN
         -- Plain work only: lease, note the claim and hand out in one statement.
         RETURN QUERY
         WITH picked AS MATERIALIZED (
-            SELECT j.ctid AS place FROM pawl.job j WHERE j.queue = p_queue AND j.key IS NULL AND j.token = 0
+            SELECT j.ctid AS place FROM pawl_internal.job j WHERE j.queue = p_queue AND j.key IS NULL AND j.token = 0
              ORDER BY j.ord, j.id LIMIT v_plain FOR UPDATE SKIP LOCKED),
-        grant_token AS MATERIALIZED (SELECT pawl.token_next() AS token WHERE EXISTS (SELECT 1 FROM picked)),
+        grant_token AS MATERIALIZED (SELECT pawl_internal.token_next() AS token WHERE EXISTS (SELECT 1 FROM picked)),
         leased AS (
-            UPDATE pawl.job j SET token = (SELECT g.token FROM grant_token g), attempts = j.attempts + 1
+            UPDATE pawl_internal.job j SET token = (SELECT g.token FROM grant_token g), attempts = j.attempts + 1
              WHERE j.ctid = ANY (ARRAY(SELECT p.place FROM picked p)) RETURNING j.*),
         noted AS (
-            INSERT INTO pawl.job_claim (token, instance, queue, lease_until_ms, check_ms, began_ms, request, ids)
+            INSERT INTO pawl_internal.job_claim (token, instance, queue, lease_until_ms, check_ms, began_ms, request, ids)
             SELECT g.token, p_instance, p_queue, v_now + p_lease_ms, v_now + p_lease_ms, v_now, p_request,
                    (SELECT array_agg(l.id ORDER BY l.ord, l.id) FROM leased l)
               FROM grant_token g),
         counted AS (
-            INSERT INTO pawl.job_tally (queue, ready, running)
+            INSERT INTO pawl_internal.job_tally (queue, ready, running)
             SELECT p_queue, -count(*), count(*) FROM leased l HAVING count(*) > 0)
         SELECT l.id, l.token, v_now + p_lease_ms, l.type, l.queue, l.payload, l.task, l.key, l.unique_key, l.traceparent, l.schedule,
                l.progress, l.priority, l.attempts, l.max_attempts, l.flags, l.put_ms, l.due_ms, l.deadline_ms, l.timeout_ms,
@@ -336,25 +336,25 @@ BEGIN
         RETURN;
     END IF;
     WITH picked AS MATERIALIZED (
-        SELECT j.ctid AS place FROM pawl.job j WHERE j.queue = p_queue AND j.key IS NULL AND j.token = 0
+        SELECT j.ctid AS place FROM pawl_internal.job j WHERE j.queue = p_queue AND j.key IS NULL AND j.token = 0
          ORDER BY j.ord, j.id LIMIT v_plain FOR UPDATE SKIP LOCKED),
     leased AS (
-        UPDATE pawl.job j SET token = v_token, attempts = j.attempts + 1
+        UPDATE pawl_internal.job j SET token = v_token, attempts = j.attempts + 1
          WHERE j.ctid = ANY (ARRAY(SELECT p.place FROM picked p)) RETURNING j.id)
     SELECT coalesce(array_agg(l.id), '{}') INTO v_ids FROM leased l;
     v_ids := v_ids || v_keyed;
     IF cardinality(v_ids) < p_max AND cardinality(v_keyed) = v_first THEN
-        v_ids := v_ids || pawl.job_claim_keyed(p_queue, p_max - cardinality(v_ids), v_token, v_now);
+        v_ids := v_ids || pawl_internal.job_claim_keyed(p_queue, p_max - cardinality(v_ids), v_token, v_now);
     END IF;
     IF cardinality(v_ids) = 0 THEN
         RETURN;
     END IF;
-    INSERT INTO pawl.job_claim (token, instance, queue, lease_until_ms, check_ms, began_ms, request, ids)
+    INSERT INTO pawl_internal.job_claim (token, instance, queue, lease_until_ms, check_ms, began_ms, request, ids)
     SELECT v_token, p_instance, p_queue, v_now + p_lease_ms, v_now + p_lease_ms, v_now, p_request,
            array_agg(j.id ORDER BY j.ord, j.id)
-      FROM pawl.job j WHERE j.id = ANY (v_ids);
-    INSERT INTO pawl.job_tally (queue, ready, running) VALUES (p_queue, -cardinality(v_ids), cardinality(v_ids));
-    RETURN QUERY SELECT i.* FROM pawl.job_claim c CROSS JOIN LATERAL pawl.job_items(c.token, c.ids, c.lease_until_ms) i
+      FROM pawl_internal.job j WHERE j.id = ANY (v_ids);
+    INSERT INTO pawl_internal.job_tally (queue, ready, running) VALUES (p_queue, -cardinality(v_ids), cardinality(v_ids));
+    RETURN QUERY SELECT i.* FROM pawl_internal.job_claim c CROSS JOIN LATERAL pawl_internal.job_items(c.token, c.ids, c.lease_until_ms) i
                   WHERE c.token = v_token;
 END
 $$;
@@ -364,16 +364,16 @@ $$;
 -- params: p_id uuid, p_how smallint (4 evicted, 2 released), p_now bigint
 -- tables: those of job_claim_lose
 -- locks: its claims by token, then those of job_claims_lock and job_claim_lose
-CREATE OR REPLACE FUNCTION pawl.jobs_instance_end(p_id uuid, p_how smallint, p_now bigint) RETURNS void
+CREATE OR REPLACE FUNCTION pawl_internal.jobs_instance_end(p_id uuid, p_how smallint, p_now bigint) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
-    v_claim pawl.job_claim;
-    v_claims pawl.job_claim[] := ARRAY(
-        SELECT c FROM pawl.job_claim c WHERE c.instance = p_id AND c.state = :CLAIM_ACTIVE ORDER BY c.token FOR UPDATE);
+    v_claim pawl_internal.job_claim;
+    v_claims pawl_internal.job_claim[] := ARRAY(
+        SELECT c FROM pawl_internal.job_claim c WHERE c.instance = p_id AND c.state = :CLAIM_ACTIVE ORDER BY c.token FOR UPDATE);
 BEGIN
-    PERFORM pawl.job_claims_lock(v_claims);
+    PERFORM pawl_internal.job_claims_lock(v_claims);
     FOREACH v_claim IN ARRAY v_claims LOOP
-        PERFORM pawl.job_claim_lose(v_claim, true, p_how = 2, p_id, p_now);
+        PERFORM pawl_internal.job_claim_lose(v_claim, true, p_how = 2, p_id, p_now);
     END LOOP;
 END
 $$;
@@ -383,23 +383,23 @@ $$;
 -- params: p_caller uuid: whose audit chain; p_now bigint
 -- tables: job (deleted), those of job_record and job_dies, job_tally
 -- locks: the jobs (skip locked), unique keys, the head of the caller's audit chain
-CREATE OR REPLACE FUNCTION pawl.jobs_overdue(p_caller uuid, p_now bigint) RETURNS void
+CREATE OR REPLACE FUNCTION pawl_internal.jobs_overdue(p_caller uuid, p_now bigint) RETURNS void
 LANGUAGE plpgsql VOLATILE
 SET enable_seqscan = off SET jit = off SET enable_bitmapscan = off AS $$
 DECLARE
-    v_job pawl.job;
+    v_job pawl_internal.job;
     v_entries bytea := '';
-    v_block bigint := nextval('pawl.run_seq');
+    v_block bigint := nextval('pawl_internal.run_seq');
 BEGIN
-    FOR v_job IN SELECT j.* FROM pawl.job j WHERE j.deadline_ms <= p_now AND j.token = 0
+    FOR v_job IN SELECT j.* FROM pawl_internal.job j WHERE j.deadline_ms <= p_now AND j.token = 0
                   ORDER BY j.deadline_ms, j.id LIMIT 1000 FOR UPDATE SKIP LOCKED LOOP
-        DELETE FROM pawl.job j WHERE j.id = v_job.id;
-        v_entries := v_entries || coalesce(pawl.job_record(v_job, :RUN_DEAD::smallint, NULL, p_now, 0, NULL, NULL, NULL, NULL, NULL, v_block,
+        DELETE FROM pawl_internal.job j WHERE j.id = v_job.id;
+        v_entries := v_entries || coalesce(pawl_internal.job_record(v_job, :RUN_DEAD::smallint, NULL, p_now, 0, NULL, NULL, NULL, NULL, NULL, v_block,
                                                          octet_length(v_entries) / 40), '');
-        PERFORM pawl.job_dies(v_job, :JOB_DEAD_DEADLINE::smallint, NULL, p_now);
-        INSERT INTO pawl.job_tally (queue, ready, dead, died) VALUES (v_job.queue, -1, 1, 1);
+        PERFORM pawl_internal.job_dies(v_job, :JOB_DEAD_DEADLINE::smallint, NULL, p_now);
+        INSERT INTO pawl_internal.job_tally (queue, ready, dead, died) VALUES (v_job.queue, -1, 1, 1);
     END LOOP;
-    PERFORM pawl.audit_seal(v_block, p_caller, v_entries, p_now);
+    PERFORM pawl_internal.audit_seal(v_block, p_caller, v_entries, p_now);
 END
 $$;
 
@@ -408,24 +408,24 @@ $$;
 -- params: p_now bigint
 -- tables: job_aside (deleted), job (inserted), job_tally
 -- locks: the jobs (skip locked)
-CREATE OR REPLACE FUNCTION pawl.jobs_promote(p_now bigint) RETURNS void
+CREATE OR REPLACE FUNCTION pawl_internal.jobs_promote(p_now bigint) RETURNS void
 LANGUAGE plpgsql VOLATILE
 SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     v_ids bigint[];
 BEGIN
-    v_ids := ARRAY(SELECT a.id FROM pawl.job_aside a WHERE a.state IN (:JOB_LATER, :JOB_WAITING) AND a.due_ms <= p_now
+    v_ids := ARRAY(SELECT a.id FROM pawl_internal.job_aside a WHERE a.state IN (:JOB_LATER, :JOB_WAITING) AND a.due_ms <= p_now
                     ORDER BY a.due_ms, a.id LIMIT 1000 FOR UPDATE SKIP LOCKED);
     IF cardinality(v_ids) = 0 THEN
         RETURN;
     END IF;
     WITH waited AS (
-        UPDATE pawl.job_aside a SET wait_key = NULL, wait_step = NULL, state = :JOB_LATER
+        UPDATE pawl_internal.job_aside a SET wait_key = NULL, wait_step = NULL, state = :JOB_LATER
          WHERE a.id = ANY (v_ids) AND a.state = :JOB_WAITING RETURNING a.queue)
-    INSERT INTO pawl.job_tally (queue, waiting, later) SELECT w.queue, -count(*), count(*) FROM waited w GROUP BY w.queue;
-    WITH due AS (DELETE FROM pawl.job_aside a WHERE a.id = ANY (v_ids) RETURNING a.*),
-    moved AS (INSERT INTO pawl.job SELECT d.* FROM due d)
-    INSERT INTO pawl.job_tally (queue, later, ready) SELECT d.queue, -count(*), count(*) FROM due d GROUP BY d.queue;
+    INSERT INTO pawl_internal.job_tally (queue, waiting, later) SELECT w.queue, -count(*), count(*) FROM waited w GROUP BY w.queue;
+    WITH due AS (DELETE FROM pawl_internal.job_aside a WHERE a.id = ANY (v_ids) RETURNING a.*),
+    moved AS (INSERT INTO pawl_internal.job SELECT d.* FROM due d)
+    INSERT INTO pawl_internal.job_tally (queue, later, ready) SELECT d.queue, -count(*), count(*) FROM due d GROUP BY d.queue;
 END
 $$;
 
@@ -435,28 +435,26 @@ $$;
 -- returns: answers (1 applied, 3 stale), cancels
 -- tables: job, job_claim (updated)
 -- locks: the claims by token, then the jobs
-CREATE OR REPLACE FUNCTION pawl.jobs_renew(
+CREATE OR REPLACE FUNCTION pawl_internal.jobs_renew(
     p_instance uuid, p_tokens bigint[], p_ids bigint[], p_progress json[], p_lease_ms bigint, OUT answers smallint[],
     OUT cancels smallint[])
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
-    v_until bigint := pawl.now_ms() + pawl.refuse_range('p_lease_ms', p_lease_ms, 0, 86400000);
-    v_claim pawl.job_claim;
+    v_until bigint := pawl_internal.now_ms() + pawl_internal.refuse_range('lease_ms', p_lease_ms, 0, 86400000);
+    v_claim pawl_internal.job_claim;
     v_cancel boolean;
 BEGIN
-    PERFORM pawl.refuse_items(ARRAY['p_tokens', 'p_ids', 'p_progress?'],
-                              ARRAY[cardinality(p_tokens), cardinality(p_ids), cardinality(p_progress)],
-                              ARRAY[array_position(p_tokens, NULL), array_position(p_ids, NULL)]);
+    {{items p_tokens, p_ids, p_progress?}}
     answers := array_fill(:ANSWER_STALE::smallint, ARRAY[coalesce(cardinality(p_ids), 0)]);
     cancels := array_fill(0::smallint, ARRAY[coalesce(cardinality(p_ids), 0)]);
-    PERFORM 1 FROM pawl.job_claim c WHERE c.token = ANY (p_tokens) AND c.instance = p_instance AND c.state = :CLAIM_ACTIVE
+    PERFORM 1 FROM pawl_internal.job_claim c WHERE c.token = ANY (p_tokens) AND c.instance = p_instance AND c.state = :CLAIM_ACTIVE
       ORDER BY c.token FOR UPDATE;
     FOR i IN 1 .. coalesce(cardinality(p_ids), 0) LOOP
-        SELECT * INTO v_claim FROM pawl.job_claim c WHERE c.token = p_tokens[i] AND c.instance = p_instance AND c.state = :CLAIM_ACTIVE;
+        SELECT * INTO v_claim FROM pawl_internal.job_claim c WHERE c.token = p_tokens[i] AND c.instance = p_instance AND c.state = :CLAIM_ACTIVE;
         CONTINUE WHEN NOT FOUND;
         WITH kept AS (
-            UPDATE pawl.job j SET lease_until_ms = v_until, flags = j.flags | 32, progress = coalesce(p_progress[i], j.progress)
+            UPDATE pawl_internal.job j SET lease_until_ms = v_until, flags = j.flags | 32, progress = coalesce(p_progress[i], j.progress)
              WHERE j.id = ANY (CASE WHEN p_ids[i] = 0 THEN v_claim.ids ELSE ARRAY[p_ids[i]] END) AND j.token = v_claim.token
             RETURNING j.cancel_ms)
         SELECT bool_or(k.cancel_ms IS NOT NULL) INTO v_cancel FROM kept k;
@@ -464,7 +462,7 @@ BEGIN
             answers[i] := 1;
             cancels[i] := v_cancel::integer;
             -- Leases may become shorter, too.
-            UPDATE pawl.job_claim c SET check_ms = least(c.check_ms, v_until) WHERE c.token = v_claim.token AND c.check_ms > v_until;
+            UPDATE pawl_internal.job_claim c SET check_ms = least(c.check_ms, v_until) WHERE c.token = v_claim.token AND c.check_ms > v_until;
         END IF;
     END LOOP;
 END

@@ -6,25 +6,25 @@
 -- returns: one row per priority, the highest first: ready, and later (not due, or waiting for a signal); the first row has no
 --   priority and says how many leases are over
 -- tables: job, job_aside, job_claim (read)
-CREATE OR REPLACE FUNCTION pawl.job_backlog(p_look integer)
+CREATE OR REPLACE FUNCTION pawl_internal.job_backlog(p_look integer)
     RETURNS TABLE (priority integer, ready bigint, later bigint, overdue bigint)
 LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
-    v_now bigint := pawl.now_ms();
+    v_now bigint := pawl_internal.now_ms();
 BEGIN
-    PERFORM pawl.refuse_range('p_look', p_look, 0, 1000000);
+    PERFORM pawl_internal.refuse_range('look', p_look, 0, 1000000);
     RETURN QUERY
     SELECT NULL::integer, 0::bigint, 0::bigint, count(*)
-      FROM (SELECT 1 FROM pawl.job_claim c CROSS JOIN LATERAL unnest(c.ids) AS u (id)
-              JOIN pawl.job j ON j.id = u.id AND j.token = c.token
+      FROM (SELECT 1 FROM pawl_internal.job_claim c CROSS JOIN LATERAL unnest(c.ids) AS u (id)
+              JOIN pawl_internal.job j ON j.id = u.id AND j.token = c.token
              WHERE c.state = :CLAIM_ACTIVE AND c.check_ms <= v_now AND coalesce(j.lease_until_ms, c.lease_until_ms) <= v_now LIMIT p_look) o;
     RETURN QUERY
     SELECT w.priority, sum(w.ready), sum(w.later), 0::bigint
-      FROM ((SELECT j.priority, 1 AS ready, 0 AS later FROM pawl.job j WHERE j.token = 0 ORDER BY j.id LIMIT p_look)
+      FROM ((SELECT j.priority, 1 AS ready, 0 AS later FROM pawl_internal.job j WHERE j.token = 0 ORDER BY j.id LIMIT p_look)
             UNION ALL
-            (SELECT j.priority, 0, 1 FROM pawl.job_aside j WHERE j.state IN (:JOB_LATER, :JOB_WAITING) ORDER BY j.due_ms, j.id LIMIT p_look)) w
+            (SELECT j.priority, 0, 1 FROM pawl_internal.job_aside j WHERE j.state IN (:JOB_LATER, :JOB_WAITING) ORDER BY j.due_ms, j.id LIMIT p_look)) w
      GROUP BY w.priority ORDER BY w.priority DESC;
 END
 $$;
@@ -33,17 +33,17 @@ $$;
 -- Gauges and counters per queue, from the tally.
 -- returns: one row per queue by name
 -- tables: job_tally, job (the first of each queue), settings (read)
-CREATE OR REPLACE FUNCTION pawl.job_counts()
+CREATE OR REPLACE FUNCTION pawl_internal.job_counts()
     RETURNS TABLE (now_ms bigint, queue text, {{types job_tally}}, oldest_ready_ms bigint)
 LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
 BEGIN
     RETURN QUERY
-    SELECT pawl.now_ms(), t.queue, {{each job_tally: sum(t.@)::bigint}},
-           coalesce((SELECT j.due_ms FROM pawl.job j WHERE j.queue = t.queue AND j.key IS NULL AND j.token = 0
+    SELECT pawl_internal.now_ms(), t.queue, {{each job_tally: sum(t.@)::bigint}},
+           coalesce((SELECT j.due_ms FROM pawl_internal.job j WHERE j.queue = t.queue AND j.key IS NULL AND j.token = 0
                       ORDER BY j.ord, j.id LIMIT 1), 0)
-      FROM pawl.job_tally t GROUP BY t.queue ORDER BY t.queue;
+      FROM pawl_internal.job_tally t GROUP BY t.queue ORDER BY t.queue;
 END
 $$;
 
@@ -52,17 +52,17 @@ $$;
 -- params: p_limit integer
 -- returns: fingerprint, the error of the latest (only for callers that may see payloads), how many, first and last time
 -- tables: dead_tally, job_aside (read: two rows per group that is returned)
-CREATE OR REPLACE FUNCTION pawl.job_dead_groups(p_limit integer)
+CREATE OR REPLACE FUNCTION pawl_internal.job_dead_groups(p_limit integer)
     RETURNS TABLE (fingerprint text, sample_error text, count bigint, first_ms bigint, last_ms bigint)
 LANGUAGE sql STABLE SECURITY DEFINER
 SET enable_seqscan = off SET jit = off AS $$
-    SELECT g.fingerprint, CASE WHEN l.error IS NOT NULL AND pawl.payloads_shown() THEN l.error END, g.letters,
-           (SELECT a.died_ms FROM pawl.job_aside a WHERE a.state = :JOB_DEAD AND a.fingerprint = g.fingerprint ORDER BY a.died_ms LIMIT 1),
+    SELECT g.fingerprint, CASE WHEN l.error IS NOT NULL AND pawl_internal.payloads_shown() THEN l.error END, g.letters,
+           (SELECT a.died_ms FROM pawl_internal.job_aside a WHERE a.state = :JOB_DEAD AND a.fingerprint = g.fingerprint ORDER BY a.died_ms LIMIT 1),
            l.died_ms
-      FROM (SELECT t.fingerprint, sum(t.letters)::bigint AS letters FROM pawl.dead_tally t WHERE t.kind = :PAWL_JOB
+      FROM (SELECT t.fingerprint, sum(t.letters)::bigint AS letters FROM pawl_internal.dead_tally t WHERE t.kind = :PAWL_JOB
              GROUP BY t.fingerprint HAVING sum(t.letters) > 0
-             ORDER BY sum(t.letters) DESC, t.fingerprint COLLATE "C" LIMIT pawl.refuse_range('p_limit', p_limit, 0, 1000000)) g
-     CROSS JOIN LATERAL (SELECT a.error, a.died_ms FROM pawl.job_aside a WHERE a.state = :JOB_DEAD AND a.fingerprint = g.fingerprint
+             ORDER BY sum(t.letters) DESC, t.fingerprint COLLATE "C" LIMIT pawl_internal.refuse_range('limit', p_limit, 0, 1000000)) g
+     CROSS JOIN LATERAL (SELECT a.error, a.died_ms FROM pawl_internal.job_aside a WHERE a.state = :JOB_DEAD AND a.fingerprint = g.fingerprint
                           ORDER BY a.died_ms DESC, a.id DESC LIMIT 1) l
      ORDER BY g.letters DESC, g.fingerprint COLLATE "C"
 $$;
@@ -71,11 +71,11 @@ $$;
 -- What one call did to the jobs of a queue that were running.
 -- params: p_queue text, p_sums bigint[]: ready, later, waiting, dead, done, failed, lost, died, cancelled, stale
 -- tables: job_tally (inserted)
-CREATE OR REPLACE FUNCTION pawl.job_tally_add(p_queue text, p_sums bigint[]) RETURNS void
+CREATE OR REPLACE FUNCTION pawl_internal.job_tally_add(p_queue text, p_sums bigint[]) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     IF p_sums <> '{0,0,0,0,0,0,0,0,0,0}' THEN
-        INSERT INTO pawl.job_tally (queue, ready, running, later, waiting, dead, done, failed, lost, died, cancelled, stale)
+        INSERT INTO pawl_internal.job_tally (queue, ready, running, later, waiting, dead, done, failed, lost, died, cancelled, stale)
         VALUES (p_queue, p_sums[1], -(p_sums[1] + p_sums[2] + p_sums[3] + p_sums[4] + p_sums[5] + p_sums[9]), p_sums[2],
                 p_sums[3], p_sums[4], p_sums[5], p_sums[6], p_sums[7], p_sums[8], p_sums[9], p_sums[10]);
     END IF;
@@ -87,7 +87,7 @@ $$;
 -- params: p_id bigint; its row comes from view_job_rows
 -- returns: cause (enum job_why_cause of store/jobs.h; NULL: no such job), until_ms, ahead, limit, running, now_ms
 -- tables: job, job_aside, job_claim, job_key, job_limit, instance (read)
-CREATE OR REPLACE FUNCTION pawl.job_why(
+CREATE OR REPLACE FUNCTION pawl_internal.job_why(
     p_id bigint, OUT cause integer, OUT until_ms bigint, OUT ahead bigint, OUT most integer, OUT running integer, OUT now_ms bigint)
 LANGUAGE plpgsql STABLE SECURITY DEFINER AS $$
 DECLARE
@@ -97,9 +97,9 @@ DECLARE
     v_pause bigint;
 BEGIN
     SELECT CASE WHEN s.test_now_ms <> 0 THEN s.test_now_ms ELSE (extract(epoch FROM clock_timestamp()) * 1000)::bigint END
-      INTO now_ms FROM pawl.settings s;
+      INTO now_ms FROM pawl_internal.settings s;
     SELECT j.*, (CASE WHEN j.token > 0 THEN 0 ELSE j.due_ms - j.priority * 60000::bigint END) AS ord INTO v_job
-      FROM pawl.view_job_rows(ARRAY[p_id]) j;
+      FROM pawl_internal.view_job_rows(ARRAY[p_id]) j;
     IF NOT FOUND THEN
         RETURN;
     END IF;
@@ -123,13 +123,13 @@ BEGIN
         cause := 9;
         RETURN;
     END IF;
-    IF NOT EXISTS (SELECT 1 FROM pawl.instance i WHERE i.state = :INSTANCE_ACTIVE AND i.kinds & 16 <> 0 AND i.lease_until_ms > now_ms) THEN
+    IF NOT EXISTS (SELECT 1 FROM pawl_internal.instance i WHERE i.state = :INSTANCE_ACTIVE AND i.kinds & 16 <> 0 AND i.lease_until_ms > now_ms) THEN
         cause := 4;
         RETURN;
     END IF;
     IF v_job.key IS NOT NULL THEN
-        SELECT l.* INTO v_limit FROM pawl.job_limits_of(v_job.key) l;
-        SELECT k.running, k.tat_us INTO running, v_tat FROM pawl.job_key k WHERE k.key = v_job.key;
+        SELECT l.* INTO v_limit FROM pawl_internal.job_limits_of(v_job.key) l;
+        SELECT k.running, k.tat_us INTO running, v_tat FROM pawl_internal.job_key k WHERE k.key = v_job.key;
         running := coalesce(running, 0);
         most := v_limit.concurrency;
         IF v_limit.concurrency > 0 AND running >= v_limit.concurrency THEN
@@ -146,10 +146,10 @@ BEGIN
     END IF;
     cause := 3;
     SELECT count(*) INTO ahead FROM (
-        SELECT 1 FROM pawl.job j
+        SELECT 1 FROM pawl_internal.job j
          WHERE j.queue = v_job.queue AND j.token = 0
            AND (j.key IS NULL AND v_job.key IS NULL OR j.key = v_job.key)
-           AND (j.ord, j.id) < ((SELECT o.ord FROM pawl.job o WHERE o.id = p_id), p_id) LIMIT 5000) t;
+           AND (j.ord, j.id) < ((SELECT o.ord FROM pawl_internal.job o WHERE o.id = p_id), p_id) LIMIT 5000) t;
 END
 $$;
 
@@ -158,7 +158,7 @@ $$;
 -- params: p_ids bigint[]
 -- returns: one row each; token, lease and instance only of running ones; payload, progress and error only for callers that may see payloads
 -- tables: job, job_aside, job_claim (read)
-CREATE OR REPLACE FUNCTION pawl.view_job_rows(p_ids bigint[])
+CREATE OR REPLACE FUNCTION pawl_internal.view_job_rows(p_ids bigint[])
     RETURNS TABLE (id bigint, token bigint, lease_until_ms bigint, type text, queue text, payload json, task text, key text,
                    unique_key text, traceparent text, schedule text, progress json, priority integer, attempts integer,
                    max_attempts integer, flags integer, put_ms bigint, due_ms bigint, deadline_ms bigint, timeout_ms bigint,
@@ -168,18 +168,18 @@ LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
-    v_shown boolean := pawl.payloads_shown();
+    v_shown boolean := pawl_internal.payloads_shown();
 BEGIN
     RETURN QUERY
     WITH every AS (
-        SELECT j.*, CASE WHEN j.token > 0 THEN :JOB_RUNNING ELSE :JOB_READY END AS now_state FROM pawl.job j WHERE j.id = ANY (p_ids)
+        SELECT j.*, CASE WHEN j.token > 0 THEN :JOB_RUNNING ELSE :JOB_READY END AS now_state FROM pawl_internal.job j WHERE j.id = ANY (p_ids)
         UNION ALL
-        SELECT j.*, j.state FROM pawl.job_aside j WHERE j.id = ANY (p_ids))
+        SELECT j.*, j.state FROM pawl_internal.job_aside j WHERE j.id = ANY (p_ids))
     SELECT e.id, e.token, coalesce(e.lease_until_ms, c.lease_until_ms), e.type, e.queue, CASE WHEN v_shown THEN e.payload END, e.task, e.key, e.unique_key,
            e.traceparent, e.schedule, CASE WHEN v_shown THEN e.progress END, e.priority, e.attempts, e.max_attempts, e.flags, e.put_ms, e.due_ms,
            e.deadline_ms, e.timeout_ms, e.instant_ms, e.cancel_ms, e.agent, e.now_state, c.instance, CASE WHEN v_shown THEN e.error END, e.wait_key, e.wait_step,
            e.fingerprint, e.reason, e.died_ms
-      FROM every e LEFT JOIN pawl.job_claim c ON c.token = e.token AND e.token > 0
+      FROM every e LEFT JOIN pawl_internal.job_claim c ON c.token = e.token AND e.token > 0
      ORDER BY e.id;
 END
 $$;
@@ -191,7 +191,7 @@ $$;
 --   p_scan integer
 -- returns: next_id (0: that was all), and the ids
 -- tables: job, job_aside, job_claim (read)
-CREATE OR REPLACE FUNCTION pawl.view_jobs(
+CREATE OR REPLACE FUNCTION pawl_internal.view_jobs(
     p_id bigint, p_state integer, p_queue text, p_task text, p_type text, p_key text, p_fingerprint text, p_after bigint, p_limit integer,
     p_scan integer, OUT next_id bigint, OUT ids bigint[])
 LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -203,20 +203,20 @@ DECLARE
                            WHEN p_state = 0 THEN p_limit ELSE greatest(p_limit, p_scan) END;
     v_until bigint;
 BEGIN
-    PERFORM pawl.refuse_range('p_limit', p_limit, 0, 1000000);
+    PERFORM pawl_internal.refuse_range('limit', p_limit, 0, 1000000);
     WITH looked AS MATERIALIZED (
         SELECT 1 AS place, j.id, j.queue, j.task, j.type, j.key, CASE WHEN j.token > 0 THEN :JOB_RUNNING ELSE :JOB_READY END AS state
-          FROM (SELECT * FROM pawl.job j WHERE j.id > p_after AND (p_id = 0 OR j.id = p_id) ORDER BY j.id LIMIT v_each) j
+          FROM (SELECT * FROM pawl_internal.job j WHERE j.id > p_after AND (p_id = 0 OR j.id = p_id) ORDER BY j.id LIMIT v_each) j
          WHERE p_state IN (0, :JOB_READY) AND p_fingerprint IS NULL
         UNION ALL
         SELECT 2, j.id, j.queue, j.task, j.type, j.key, 2
-          FROM (SELECT j.* FROM (SELECT unnest(c.ids) AS id FROM pawl.job_claim c WHERE c.state = :CLAIM_ACTIVE) u
-                  JOIN pawl.job j ON j.id = u.id AND j.token > 0
+          FROM (SELECT j.* FROM (SELECT unnest(c.ids) AS id FROM pawl_internal.job_claim c WHERE c.state = :CLAIM_ACTIVE) u
+                  JOIN pawl_internal.job j ON j.id = u.id AND j.token > 0
                  WHERE u.id > p_after AND (p_id = 0 OR u.id = p_id) ORDER BY u.id LIMIT v_each) j
          WHERE p_state = :JOB_RUNNING AND p_fingerprint IS NULL
         UNION ALL
         SELECT 3, j.id, j.queue, j.task, j.type, j.key, j.state
-          FROM (SELECT * FROM pawl.job_aside j WHERE j.id > p_after AND (p_id = 0 OR j.id = p_id)
+          FROM (SELECT * FROM pawl_internal.job_aside j WHERE j.id > p_after AND (p_id = 0 OR j.id = p_id)
                    AND (p_fingerprint IS NULL OR (j.fingerprint = p_fingerprint AND j.state = :JOB_DEAD))
                  ORDER BY j.id LIMIT v_each) j
          WHERE p_state IN (0, :JOB_LATER, :JOB_WAITING, :JOB_DEAD)),

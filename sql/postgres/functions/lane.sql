@@ -6,16 +6,16 @@
 -- params: p_id uuid, p_kind smallint, p_now bigint
 -- returns: owned (draining ones left out), draining, free lanes of the kind, quota (NULL: it is not live for the kind)
 -- tables: instance, lane, settings (read)
-CREATE OR REPLACE FUNCTION pawl.lane_share(
+CREATE OR REPLACE FUNCTION pawl_internal.lane_share(
     p_id uuid, p_kind smallint, p_now bigint, OUT owned integer, OUT draining integer, OUT free integer, OUT quota integer)
 LANGUAGE sql VOLATILE AS $$
     WITH per_owner AS (
         SELECT l.owner, count(*) FILTER (WHERE NOT l.draining) AS owned, count(*) FILTER (WHERE l.draining) AS draining
-          FROM pawl.lane l WHERE l.kind = p_kind GROUP BY l.owner),
+          FROM pawl_internal.lane l WHERE l.kind = p_kind GROUP BY l.owner),
     live AS (
         SELECT i.id, i.max_partitions, coalesce(o.owned, 0) AS owned,
                i.is_full AND NOT bool_and(i.is_full) OVER () AS left_out
-          FROM pawl.instance i LEFT JOIN per_owner o ON o.owner = i.id
+          FROM pawl_internal.instance i LEFT JOIN per_owner o ON o.owner = i.id
          WHERE i.state = :INSTANCE_ACTIVE AND (i.kinds >> p_kind) & 1 = 1 AND i.lease_until_ms > p_now),
     sharing AS (
         SELECT v.id, v.max_partitions, count(*) OVER () AS members,
@@ -29,7 +29,7 @@ LANGUAGE sql VOLATILE AS $$
                                                         / s.partition_count) END)
                        FROM sharing m WHERE m.id = p_id),
                     (SELECT 0 FROM live v WHERE v.id = p_id))::integer
-      FROM pawl.settings s LEFT JOIN per_owner o ON o.owner = p_id
+      FROM pawl_internal.settings s LEFT JOIN per_owner o ON o.owner = p_id
 $$;
 
 -- name: lanes_drain
@@ -37,18 +37,18 @@ $$;
 -- params: p_instance uuid, p_kind smallint
 -- tables: lane (updated), claim (read)
 -- locks: those lanes (skip locked)
-CREATE OR REPLACE FUNCTION pawl.lanes_drain(p_instance uuid, p_kind smallint) RETURNS void
+CREATE OR REPLACE FUNCTION pawl_internal.lanes_drain(p_instance uuid, p_kind smallint) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_lane integer;
 BEGIN
-    FOR v_lane IN SELECT l.lane FROM pawl.lane l
+    FOR v_lane IN SELECT l.lane FROM pawl_internal.lane l
                    WHERE l.kind = p_kind AND l.owner = p_instance AND l.draining
-                     AND NOT EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = p_kind AND c.lane = l.lane AND c.state = :CLAIM_ACTIVE
+                     AND NOT EXISTS (SELECT 1 FROM pawl_internal.claim c WHERE c.kind = p_kind AND c.lane = l.lane AND c.state = :CLAIM_ACTIVE
                           AND c.token >= l.low_token)
                    ORDER BY l.lane FOR UPDATE SKIP LOCKED LOOP
         -- No claim begins on a draining lane, so what was seen without the lock still holds.
-        UPDATE pawl.lane l SET owner = NULL, draining = false WHERE l.kind = p_kind AND l.lane = v_lane;
+        UPDATE pawl_internal.lane l SET owner = NULL, draining = false WHERE l.kind = p_kind AND l.lane = v_lane;
     END LOOP;
 END
 $$;
@@ -58,7 +58,7 @@ $$;
 -- params: p_id uuid
 -- returns: one array per kind
 -- tables: lane (read)
-CREATE OR REPLACE FUNCTION pawl.lanes_owned(p_id uuid, OUT outbox integer[], OUT inbox integer[], OUT perspective integer[])
+CREATE OR REPLACE FUNCTION pawl_internal.lanes_owned(p_id uuid, OUT outbox integer[], OUT inbox integer[], OUT perspective integer[])
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET enable_seqscan = off SET jit = off AS $$
 BEGIN
@@ -66,46 +66,47 @@ BEGIN
            coalesce(array_agg(x.lane) FILTER (WHERE x.kind = :KIND_INBOX), '{}'),
            coalesce(array_agg(x.lane) FILTER (WHERE x.kind = :KIND_PERSPECTIVE), '{}')
       INTO outbox, inbox, perspective
-      FROM (SELECT l.kind, l.lane FROM pawl.lane l WHERE l.kind IN (:KIND_OUTBOX, :KIND_INBOX, :KIND_PERSPECTIVE) AND l.owner = p_id
+      FROM (SELECT l.kind, l.lane FROM pawl_internal.lane l WHERE l.kind IN (:KIND_OUTBOX, :KIND_INBOX, :KIND_PERSPECTIVE) AND l.owner = p_id
              ORDER BY l.kind, l.lane OFFSET 0) x;
 END
 $$;
 
 -- name: lanes_piled
 -- What a claim reads of its lanes, when a long-open transaction has made their old versions pile up.
--- params: p_instance uuid, p_kind smallint, p_now bigint
--- returns: overdue: some claim there is; drained: some lane waits for nothing but to be given up; of the lanes to visit, by
---   token: number, place in the table, token, where to read from (NULL: lane_start says), last seq read, and
+-- params: p_instance uuid, p_kind smallint, p_early boolean: busy lanes are visited, and no others; p_now bigint
+-- returns: overdue: some claim there is; drained: some lane waits for nothing but to be given up; busy: some lane is; of the
+--   lanes to visit, by token: number, place in the table, token, where to read from (NULL: lane_start says), last seq read, and
 --   whether a claim on them takes long
 -- tables: lane, claim (read)
 -- claim has the same statement over all lanes at once: one for both cost every claim 60 µs.
-CREATE OR REPLACE FUNCTION pawl.lanes_piled(
-    p_instance uuid, p_kind smallint, p_now bigint, OUT overdue boolean, OUT drained boolean, OUT lanes integer[],
-    OUT places tid[], OUT tokens bigint[], OUT starts bigint[], OUT highs bigint[], OUT slow boolean[])
+CREATE OR REPLACE FUNCTION pawl_internal.lanes_piled(
+    p_instance uuid, p_kind smallint, p_early boolean, p_now bigint, OUT overdue boolean, OUT drained boolean, OUT busy boolean,
+    OUT lanes integer[], OUT places tid[], OUT tokens bigint[], OUT starts bigint[], OUT highs bigint[], OUT slow boolean[])
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
-    SELECT bool_or(x.overdue), bool_or(x.draining AND x.began_ms IS NULL),
+    SELECT bool_or(x.overdue), bool_or(x.draining AND x.began_ms IS NULL), bool_or(x.busy),
            array_agg(x.lane) FILTER (WHERE x.visit),
            array_agg(x.place) FILTER (WHERE x.visit),
            array_agg(x.token) FILTER (WHERE x.visit),
            array_agg(x.start) FILTER (WHERE x.visit),
            array_agg(x.high) FILTER (WHERE x.visit),
            array_agg(x.began_ms IS NOT NULL) FILTER (WHERE x.visit)
-      INTO overdue, drained, lanes, places, tokens, starts, highs, slow
-      FROM (SELECT l.lane, l.place, l.token, l.high, l.draining, c.began_ms, c.lease_until_ms <= p_now AS overdue,
+      INTO overdue, drained, busy, lanes, places, tokens, starts, highs, slow
+      FROM (SELECT y.*, NOT y.draining AND y.busy = p_early AS visit
+              FROM (SELECT l.lane, l.place, l.token, l.high, l.draining, c.began_ms, c.lease_until_ms <= p_now AS overdue,
                    CASE WHEN l.open_xids = '{}' THEN l.low END AS start,
-                   NOT l.draining AND (c.began_ms IS NULL OR c.began_ms <= p_now - 1000
-                                       -- a suspect holds up its stream, not its lane
-                                       OR c.suspect > 0 AND NOT EXISTS (
-                                           SELECT 1 FROM pawl.claim b WHERE b.kind = p_kind AND b.lane = l.lane AND b.state = :CLAIM_ACTIVE
-                                              AND b.token >= l.low_token AND b.suspect = :SUSPECT_NO)) AS visit
-              FROM generate_series(0, pawl.lane_count() - 1) AS n(lane)
-             CROSS JOIN LATERAL (SELECT s.ctid AS place, s.* FROM pawl.lane s
+                   c.began_ms IS NOT NULL AND c.began_ms > p_now - 1000
+                   -- a suspect holds up its stream, not its lane
+                   AND (c.suspect = :SUSPECT_NO OR EXISTS (
+                           SELECT 1 FROM pawl_internal.claim b WHERE b.kind = p_kind AND b.lane = l.lane AND b.state = :CLAIM_ACTIVE
+                              AND b.token >= l.low_token AND b.suspect = :SUSPECT_NO)) AS busy
+              FROM generate_series(0, pawl_internal.lane_count() - 1) AS n(lane)
+             CROSS JOIN LATERAL (SELECT s.ctid AS place, s.* FROM pawl_internal.lane s
                                   WHERE s.kind = p_kind AND s.lane = n.lane ORDER BY s.era DESC LIMIT 1) l
-              LEFT JOIN LATERAL (SELECT a.began_ms, a.lease_until_ms, a.suspect FROM pawl.claim a
+              LEFT JOIN LATERAL (SELECT a.began_ms, a.lease_until_ms, a.suspect FROM pawl_internal.claim a
                                   WHERE a.kind = p_kind AND a.lane = l.lane AND a.state = :CLAIM_ACTIVE
                                     AND a.token >= l.low_token OFFSET 0) c ON true -- OFFSET: lane by lane, always
-             WHERE l.owner = p_instance ORDER BY l.token OFFSET 0) x;
+             WHERE l.owner = p_instance ORDER BY l.token OFFSET 0) y) x;
 END
 $$;
 
@@ -116,25 +117,25 @@ $$;
 -- raises: PW004 the instance is unknown, evicted or gone
 -- tables: instance (read), those of evict_silent and rebalance
 -- locks: its instance row, then those of evict_silent and rebalance
-CREATE OR REPLACE FUNCTION pawl.lanes_rebalance(
+CREATE OR REPLACE FUNCTION pawl_internal.lanes_rebalance(
     p_id uuid, p_kind smallint, OUT now_ms bigint, OUT lease_until_ms bigint, OUT lanes_outbox integer,
     OUT lanes_inbox integer, OUT lanes_perspective integer, OUT taken integer, OUT given integer, OUT evicted integer)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
-    v_now bigint := pawl.now_ms();
+    v_now bigint := pawl_internal.now_ms();
 BEGIN
-    SELECT i.lease_until_ms INTO lease_until_ms FROM pawl.instance i WHERE i.id = p_id AND i.state = :INSTANCE_ACTIVE FOR UPDATE;
+    SELECT i.lease_until_ms INTO lease_until_ms FROM pawl_internal.instance i WHERE i.id = p_id AND i.state = :INSTANCE_ACTIVE FOR UPDATE;
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is evicted: drop everything and register again', p_id);
     END IF;
     now_ms := v_now;
-    evicted := pawl.evict_silent(p_id, v_now);
-    SELECT r.taken, r.given INTO taken, given FROM pawl.rebalance(p_id, p_kind, v_now) r;
+    evicted := pawl_internal.evict_silent(p_id, v_now);
+    SELECT r.taken, r.given INTO taken, given FROM pawl_internal.rebalance(p_id, p_kind, v_now) r;
     SELECT count(*) FILTER (WHERE l.kind = :KIND_OUTBOX), count(*) FILTER (WHERE l.kind = :KIND_INBOX), count(*) FILTER (WHERE l.kind = :KIND_PERSPECTIVE)
       INTO lanes_outbox, lanes_inbox, lanes_perspective
-      FROM pawl.lane l WHERE l.kind IN (:KIND_OUTBOX, :KIND_INBOX, :KIND_PERSPECTIVE) AND l.owner = p_id;
+      FROM pawl_internal.lane l WHERE l.kind IN (:KIND_OUTBOX, :KIND_INBOX, :KIND_PERSPECTIVE) AND l.owner = p_id;
 END
 $$;
 
@@ -144,13 +145,13 @@ $$;
 -- returns: 0 … partition_count - 1
 -- No search_path setting, or the planner could not inline it; so every operator is qualified.
 -- search_path: the caller's
-CREATE OR REPLACE FUNCTION pawl.partition_here(p_key text) RETURNS integer
+CREATE OR REPLACE FUNCTION pawl_internal.partition_here(p_key text) RETURNS integer
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT ((pg_catalog.hashtextextended(p_key, 0) OPERATOR(pg_catalog.%) pawl.partition_count()
-             OPERATOR(pg_catalog.+) pawl.partition_count()
+    SELECT ((pg_catalog.hashtextextended(p_key, 0) OPERATOR(pg_catalog.%) pawl_internal.partition_count()
+             OPERATOR(pg_catalog.+) pawl_internal.partition_count()
              OPERATOR(pg_catalog.+) CASE WHEN pg_catalog.hashtextextended(p_key, 0) OPERATOR(pg_catalog.<) 0
-                                         THEN pawl.partition_wrap() ELSE 0 END)
-            OPERATOR(pg_catalog.%) pawl.partition_count())::integer
+                                         THEN pawl_internal.partition_wrap() ELSE 0 END)
+            OPERATOR(pg_catalog.%) pawl_internal.partition_count())::integer
 $$;
 
 -- name: partition_of
@@ -158,7 +159,7 @@ $$;
 -- params: p_key text: the stream, or the text form of the id of a message without one; p_count integer
 -- returns: 0 … p_count - 1, as base/hash.h partition_of computes it
 -- The hash is read as unsigned: a negative one means itself + 2^64, and 2^64 mod n is added to its remainder.
-CREATE OR REPLACE FUNCTION pawl.partition_of(p_key text, p_count integer) RETURNS integer
+CREATE OR REPLACE FUNCTION pawl_internal.partition_of(p_key text, p_count integer) RETURNS integer
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT ((h.hash % p_count + p_count
              + CASE WHEN h.hash < 0 THEN (4294967296 % p_count) * (4294967296 % p_count) % p_count ELSE 0 END)
@@ -175,7 +176,7 @@ $$;
 --   Without the balance row it goes on: it gives only its own lanes, which it locks, and takes free ones that are not
 --   locked; two that do this at once may end up uneven, which the next beats correct. Without its lanes it leaves
 --   everything to the next one. Nothing is locked when there is nothing to move
-CREATE OR REPLACE FUNCTION pawl.rebalance(
+CREATE OR REPLACE FUNCTION pawl_internal.rebalance(
     p_caller uuid, p_kind smallint, p_now bigint, OUT taken integer, OUT given integer)
 LANGUAGE plpgsql VOLATILE
 SET lock_timeout = '50ms' AS $$
@@ -188,44 +189,44 @@ DECLARE
 BEGIN
     taken := 0;
     given := 0;
-    SELECT s.lane_count INTO v_lanes FROM pawl.settings s;
+    SELECT s.lane_count INTO v_lanes FROM pawl_internal.settings s;
     -- First without a lock: most beats change nothing.
-    SELECT q.* INTO v_share FROM pawl.lane_share(p_caller, p_kind, p_now) q;
+    SELECT q.* INTO v_share FROM pawl_internal.lane_share(p_caller, p_kind, p_now) q;
     IF v_share.quota IS NULL THEN
         RETURN;
     END IF;
-    IF pawl.claims_expire(p_caller, p_kind, false, p_now) > 0 THEN
-        SELECT q.* INTO v_share FROM pawl.lane_share(p_caller, p_kind, p_now) q;
+    IF pawl_internal.claims_expire(p_caller, p_kind, false, p_now) > 0 THEN
+        SELECT q.* INTO v_share FROM pawl_internal.lane_share(p_caller, p_kind, p_now) q;
     END IF;
     IF v_share.draining = 0
        AND (v_share.owned = v_share.quota OR (v_share.owned < v_share.quota AND v_share.free = 0)) THEN
         RETURN;
     END IF;
     BEGIN
-        PERFORM 1 FROM pawl.balance b WHERE b.kind = p_kind FOR UPDATE;
+        PERFORM 1 FROM pawl_internal.balance b WHERE b.kind = p_kind FOR UPDATE;
     EXCEPTION WHEN lock_not_available THEN
         NULL; -- a transaction that moved lanes and idles must not stop every other hand-over
     END;
     BEGIN
         -- The caller's lanes next, so that no claim begins on one that is being given away.
-        PERFORM 1 FROM pawl.lane l WHERE l.kind = p_kind AND l.owner = p_caller ORDER BY l.lane FOR UPDATE;
-        SELECT q.* INTO v_share FROM pawl.lane_share(p_caller, p_kind, p_now) q;
+        PERFORM 1 FROM pawl_internal.lane l WHERE l.kind = p_kind AND l.owner = p_caller ORDER BY l.lane FOR UPDATE;
+        SELECT q.* INTO v_share FROM pawl_internal.lane_share(p_caller, p_kind, p_now) q;
 
-        UPDATE pawl.lane l SET owner = NULL, draining = false
+        UPDATE pawl_internal.lane l SET owner = NULL, draining = false
          WHERE l.kind = p_kind AND l.owner = p_caller AND l.draining
-           AND NOT EXISTS (SELECT 1 FROM pawl.claim c WHERE c.kind = p_kind AND c.lane = l.lane AND c.state = :CLAIM_ACTIVE
+           AND NOT EXISTS (SELECT 1 FROM pawl_internal.claim c WHERE c.kind = p_kind AND c.lane = l.lane AND c.state = :CLAIM_ACTIVE
                               AND c.token >= l.low_token);
         GET DIAGNOSTICS given = ROW_COUNT;
 
         v_left := least(v_share.owned - v_share.quota, (v_lanes + 1) / 2);
         IF v_left > 0 THEN
             WITH surplus AS (
-                SELECT l.lane, EXISTS (SELECT 1 FROM pawl.claim c
+                SELECT l.lane, EXISTS (SELECT 1 FROM pawl_internal.claim c
                                         WHERE c.kind = p_kind AND c.lane = l.lane AND c.state = :CLAIM_ACTIVE
                               AND c.token >= l.low_token) AS busy
-                  FROM pawl.lane l WHERE l.kind = p_kind AND l.owner = p_caller AND NOT l.draining
+                  FROM pawl_internal.lane l WHERE l.kind = p_kind AND l.owner = p_caller AND NOT l.draining
                  ORDER BY 2, l.lane DESC LIMIT v_left)
-            UPDATE pawl.lane l SET owner = CASE WHEN s.busy THEN l.owner END, draining = s.busy
+            UPDATE pawl_internal.lane l SET owner = CASE WHEN s.busy THEN l.owner END, draining = s.busy
               FROM surplus s WHERE l.kind = p_kind AND l.lane = s.lane;
             given := given + v_left;
             RETURN;
@@ -235,14 +236,14 @@ BEGIN
         IF v_left <= 0 THEN
             RETURN;
         END IF;
-        FOR v_lane IN SELECT l.lane FROM pawl.lane l
+        FOR v_lane IN SELECT l.lane FROM pawl_internal.lane l
                        WHERE l.kind = p_kind AND l.owner = p_caller AND l.draining ORDER BY l.lane LIMIT v_left LOOP
-            UPDATE pawl.lane l SET draining = false WHERE l.kind = p_kind AND l.lane = v_lane;
+            UPDATE pawl_internal.lane l SET draining = false WHERE l.kind = p_kind AND l.lane = v_lane;
             v_left := v_left - 1;
         END LOOP;
-        FOR v_lane IN SELECT l.lane FROM pawl.lane l
+        FOR v_lane IN SELECT l.lane FROM pawl_internal.lane l
                        WHERE l.kind = p_kind AND l.owner IS NULL ORDER BY l.lane LIMIT v_left FOR UPDATE SKIP LOCKED LOOP
-            UPDATE pawl.lane l SET owner = p_caller, draining = false, token = pawl.token_next(), moves = l.moves + 1
+            UPDATE pawl_internal.lane l SET owner = p_caller, draining = false, token = pawl_internal.token_next(), moves = l.moves + 1
              WHERE l.kind = p_kind AND l.lane = v_lane;
             taken := taken + 1;
         END LOOP;
@@ -258,12 +259,12 @@ $$;
 -- params: p_kind smallint
 -- returns: one row per lane, ascending
 -- tables: lane, claim, hold (read)
-CREATE OR REPLACE FUNCTION pawl.view_lanes(p_kind smallint) RETURNS TABLE (
+CREATE OR REPLACE FUNCTION pawl_internal.view_lanes(p_kind smallint) RETURNS TABLE (
     lane integer, owner uuid, token bigint, high bigint, moves bigint, draining boolean, claims integer, holds integer)
 LANGUAGE sql VOLATILE SECURITY DEFINER ROWS 64
 SET jit = off AS $$
     SELECT l.lane, l.owner, l.token, l.high, l.moves, l.draining,
-           (SELECT count(*) FROM pawl.claim c WHERE c.kind = l.kind AND c.lane = l.lane AND c.state = :CLAIM_ACTIVE)::integer,
-           (SELECT count(*) FROM pawl.hold h WHERE h.kind = l.kind AND h.lane = l.lane)::integer
-      FROM pawl.lane l WHERE l.kind = p_kind ORDER BY l.lane
+           (SELECT count(*) FROM pawl_internal.claim c WHERE c.kind = l.kind AND c.lane = l.lane AND c.state = :CLAIM_ACTIVE)::integer,
+           (SELECT count(*) FROM pawl_internal.hold h WHERE h.kind = l.kind AND h.lane = l.lane)::integer
+      FROM pawl_internal.lane l WHERE l.kind = p_kind ORDER BY l.lane
 $$;

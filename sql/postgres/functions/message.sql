@@ -8,21 +8,21 @@
 -- locks: its row, which a release for a handler shares; then the lanes and the holds that are not locked: it never waits for
 --   another one while it keeps claims away. A claim that is at one of the other lanes may have read of the pause before; what it
 --   sets aside is made due by the next claim or heartbeat (pauses_settle)
-CREATE OR REPLACE FUNCTION pawl.pause_clear(p_scope smallint, p_name text) RETURNS void
+CREATE OR REPLACE FUNCTION pawl_internal.pause_clear(p_scope smallint, p_name text) RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
-    DELETE FROM pawl.pause p WHERE p.scope = p_scope AND p.name = p_name;
+    DELETE FROM pawl_internal.pause p WHERE p.scope = p_scope AND p.name = p_name;
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW002', MESSAGE = 'it is not paused';
     END IF;
     IF p_scope IN (:PAUSE_TOPIC, :PAUSE_STREAM) THEN
-        WITH locked AS MATERIALIZED (SELECT l.kind, l.lane FROM pawl.lane l FOR UPDATE SKIP LOCKED)
-        INSERT INTO pawl.resumed (scope, name, kind, lane)
-        SELECT p_scope, p_name, l.kind, l.lane FROM pawl.lane l
+        WITH locked AS MATERIALIZED (SELECT l.kind, l.lane FROM pawl_internal.lane l FOR UPDATE SKIP LOCKED)
+        INSERT INTO pawl_internal.resumed (scope, name, kind, lane)
+        SELECT p_scope, p_name, l.kind, l.lane FROM pawl_internal.lane l
          WHERE NOT EXISTS (SELECT 1 FROM locked k WHERE k.kind = l.kind AND k.lane = l.lane);
     END IF;
     IF p_scope <> :PAUSE_MESSAGE THEN
-        PERFORM pawl.pause_settle(p_scope, p_name, NULL, NULL, pawl.now_ms());
+        PERFORM pawl_internal.pause_settle(p_scope, p_name, NULL, NULL, pawl_internal.now_ms());
     END IF;
     PERFORM pg_notify('pawl.wake', 'pause');
 END
@@ -33,34 +33,32 @@ $$;
 -- params: p_scope smallint, p_name text, p_reason text, p_actor text
 -- tables: pause (inserted), aside, hold (updated)
 -- locks: the lane, the claim (shared: a release that has begun is waited for) and the hold of a message that is cancelled
-CREATE OR REPLACE FUNCTION pawl.pause_set(p_scope smallint, p_name text, p_reason text, p_actor text) RETURNS void
+CREATE OR REPLACE FUNCTION pawl_internal.pause_set(p_scope smallint, p_name text, p_reason text, p_actor text) RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
-    v_now bigint := pawl.now_ms();
+    v_now bigint := pawl_internal.now_ms();
     v_row record;
 BEGIN
-    IF num_nulls(p_scope, p_name, p_actor) > 0 THEN
-        PERFORM pawl.refuse_null(ARRAY['p_scope', 'p_name', 'p_actor'], ARRAY[p_scope IS NULL, p_name IS NULL, p_actor IS NULL]);
-    END IF;
-    INSERT INTO pawl.pause (scope, name, reason, actor, since_ms)
+    {{needs p_scope, p_name, p_actor}}
+    INSERT INTO pawl_internal.pause (scope, name, reason, actor, since_ms)
     VALUES (p_scope, p_name, p_reason, p_actor, v_now) ON CONFLICT (scope, name) DO NOTHING;
     IF p_scope = :PAUSE_MESSAGE THEN
         -- One that waits for a resume does so no longer; its lane first, so that no claim makes it wait again.
-        PERFORM 1 FROM pawl.lane l
-          WHERE (l.kind, l.lane) IN (SELECT m.kind, m.lane FROM pawl.message m WHERE m.id = p_name::uuid
-                                     UNION SELECT a.kind, a.lane FROM pawl.aside a WHERE a.id = p_name::uuid)
+        PERFORM 1 FROM pawl_internal.lane l
+          WHERE (l.kind, l.lane) IN (SELECT m.kind, m.lane FROM pawl_internal.message m WHERE m.id = p_name::uuid
+                                     UNION SELECT a.kind, a.lane FROM pawl_internal.aside a WHERE a.id = p_name::uuid)
           ORDER BY l.kind, l.lane FOR UPDATE;
-        PERFORM 1 FROM pawl.claim c
-          JOIN (SELECT m.kind, m.lane, m.seq FROM pawl.message m WHERE m.id = p_name::uuid
-                UNION SELECT a.kind, a.lane, a.seq FROM pawl.aside a WHERE a.id = p_name::uuid) s
+        PERFORM 1 FROM pawl_internal.claim c
+          JOIN (SELECT m.kind, m.lane, m.seq FROM pawl_internal.message m WHERE m.id = p_name::uuid
+                UNION SELECT a.kind, a.lane, a.seq FROM pawl_internal.aside a WHERE a.id = p_name::uuid) s
             ON s.kind = c.kind AND s.lane = c.lane AND s.seq = ANY (c.seqs)
          WHERE c.state = :CLAIM_ACTIVE ORDER BY c.token, c.part FOR SHARE OF c;
-        FOR v_row IN SELECT a.kind, a.lane, a.key FROM pawl.aside a
-                      WHERE a.id = p_name::uuid AND a.scheduled_ms = pawl.until_resumed() ORDER BY a.kind, a.key LOOP
-            PERFORM 1 FROM pawl.hold h WHERE h.kind = v_row.kind AND h.key = v_row.key FOR UPDATE;
-            UPDATE pawl.aside a SET scheduled_ms = v_now
-             WHERE a.kind = v_row.kind AND a.key = v_row.key AND a.id = p_name::uuid AND a.scheduled_ms = pawl.until_resumed();
-            PERFORM pawl.hold_settle(v_row.kind, v_row.lane, ARRAY[v_row.key]);
+        FOR v_row IN SELECT a.kind, a.lane, a.key FROM pawl_internal.aside a
+                      WHERE a.id = p_name::uuid AND a.scheduled_ms = pawl_internal.until_resumed() ORDER BY a.kind, a.key LOOP
+            PERFORM 1 FROM pawl_internal.hold h WHERE h.kind = v_row.kind AND h.key = v_row.key FOR UPDATE;
+            UPDATE pawl_internal.aside a SET scheduled_ms = v_now
+             WHERE a.kind = v_row.kind AND a.key = v_row.key AND a.id = p_name::uuid AND a.scheduled_ms = pawl_internal.until_resumed();
+            PERFORM pawl_internal.hold_settle(v_row.kind, v_row.lane, ARRAY[v_row.key]);
         END LOOP;
     END IF;
     PERFORM pg_notify('pawl.wake', 'pause');
@@ -72,25 +70,24 @@ $$;
 -- params: p_scope smallint, p_name text, p_kind smallint, p_lane integer (NULL: all lanes), p_now bigint
 -- tables: aside, hold (updated), resumed (inserted: the holds that a transaction is at)
 -- locks: the holds (skip locked)
-CREATE OR REPLACE FUNCTION pawl.pause_settle(
+CREATE OR REPLACE FUNCTION pawl_internal.pause_settle(
     p_scope smallint, p_name text, p_kind smallint, p_lane integer, p_now bigint) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_lane record;
     v_keys text[];
 BEGIN
-    FOR v_lane IN SELECT a.kind, a.lane, array_agg(DISTINCT a.key) AS keys FROM pawl.aside a
+    FOR v_lane IN SELECT a.kind, a.lane, array_agg(DISTINCT a.key) AS keys, array_agg(a.seq) AS seqs FROM pawl_internal.aside a
                    WHERE a.reason = :ASIDE_RELEASED AND a.scheduled_ms > p_now
                      AND (p_kind IS NULL OR (a.kind = p_kind AND a.lane = p_lane))
                      AND (p_scope = :PAUSE_HANDLER OR (p_scope = :PAUSE_TOPIC AND coalesce(a.topic, a.type) = p_name) OR (p_scope = :PAUSE_STREAM AND a.stream = p_name))
                    GROUP BY a.kind, a.lane ORDER BY a.kind, a.lane LOOP
-        v_keys := ARRAY(SELECT h.key FROM pawl.hold h WHERE h.kind = v_lane.kind AND h.key = ANY (v_lane.keys)
+        v_keys := ARRAY(SELECT h.key FROM pawl_internal.hold h WHERE h.kind = v_lane.kind AND h.key = ANY (v_lane.keys)
                          ORDER BY h.key FOR UPDATE SKIP LOCKED);
-        UPDATE pawl.aside a SET scheduled_ms = p_now
-         WHERE a.kind = v_lane.kind AND a.key = ANY (v_keys) AND a.reason = :ASIDE_RELEASED AND a.scheduled_ms > p_now
-           AND (p_scope = :PAUSE_HANDLER OR (p_scope = :PAUSE_TOPIC AND coalesce(a.topic, a.type) = p_name) OR (p_scope = :PAUSE_STREAM AND a.stream = p_name));
-        PERFORM pawl.hold_settle(v_lane.kind, v_lane.lane, v_keys);
-        INSERT INTO pawl.resumed (scope, name, kind, lane, key)
+        UPDATE pawl_internal.aside a SET scheduled_ms = p_now
+         WHERE a.kind = v_lane.kind AND a.seq = ANY (v_lane.seqs) AND a.key = ANY (v_keys) AND a.reason = :ASIDE_RELEASED AND a.scheduled_ms > p_now;
+        PERFORM pawl_internal.hold_settle(v_lane.kind, v_lane.lane, v_keys);
+        INSERT INTO pawl_internal.resumed (scope, name, kind, lane, key)
         SELECT p_scope, p_name, v_lane.kind, v_lane.lane, k.key FROM unnest(v_lane.keys) AS k(key) WHERE k.key <> ALL (v_keys);
     END LOOP;
 END
@@ -102,20 +99,20 @@ $$;
 -- tables: resumed (deleted), lane (read), those of pause_settle
 -- locks: those rows and their lanes (skip locked): the transaction that was there is over, and a claim that came later has
 --   not read of the pause; then the holds (skip locked)
-CREATE OR REPLACE FUNCTION pawl.pauses_settle(p_now bigint) RETURNS void
+CREATE OR REPLACE FUNCTION pawl_internal.pauses_settle(p_now bigint) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
-    v_rows pawl.resumed[] := ARRAY(SELECT r FROM pawl.resumed r JOIN pawl.lane l ON l.kind = r.kind AND l.lane = r.lane
+    v_rows pawl_internal.resumed[] := ARRAY(SELECT r FROM pawl_internal.resumed r JOIN pawl_internal.lane l ON l.kind = r.kind AND l.lane = r.lane
                                     ORDER BY r.number FOR UPDATE SKIP LOCKED);
-    v_row pawl.resumed;
+    v_row pawl_internal.resumed;
 BEGIN
     FOREACH v_row IN ARRAY v_rows LOOP
         IF v_row.key IS NOT NULL THEN
-            PERFORM 1 FROM pawl.hold h WHERE h.kind = v_row.kind AND h.key = v_row.key FOR UPDATE SKIP LOCKED;
-            CONTINUE WHEN NOT FOUND AND EXISTS (SELECT 1 FROM pawl.hold h WHERE h.kind = v_row.kind AND h.key = v_row.key);
+            PERFORM 1 FROM pawl_internal.hold h WHERE h.kind = v_row.kind AND h.key = v_row.key FOR UPDATE SKIP LOCKED;
+            CONTINUE WHEN NOT FOUND AND EXISTS (SELECT 1 FROM pawl_internal.hold h WHERE h.kind = v_row.kind AND h.key = v_row.key);
         END IF;
-        DELETE FROM pawl.resumed r WHERE r.number = v_row.number;
-        PERFORM pawl.pause_settle(v_row.scope, v_row.name, v_row.kind, v_row.lane, p_now);
+        DELETE FROM pawl_internal.resumed r WHERE r.number = v_row.number;
+        PERFORM pawl_internal.pause_settle(v_row.scope, v_row.name, v_row.kind, v_row.lane, p_now);
         PERFORM pg_notify('pawl.wake', 'pause');
     END LOOP;
 END
@@ -124,7 +121,7 @@ $$;
 -- name: until_resumed
 -- When something that is paused is due: far away, until a resume says otherwise.
 -- returns: bigint ms, the end of the year 9999; PAWL_UNTIL_RESUMED_MS
-CREATE OR REPLACE FUNCTION pawl.until_resumed() RETURNS bigint
+CREATE OR REPLACE FUNCTION pawl_internal.until_resumed() RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT 253402300799000::bigint $$;
 
 -- name: put
@@ -136,7 +133,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT 253402300799000::bigint $$;
 -- tables: message, tally (inserted), dedupe, request (inserted); waiter (read)
 -- locks: the dedupe keys of an inbox call, in the order of the ids
 -- A transaction id comes first, then the numbers: a claim relies on it to find late commits (docs/protocol.md).
-CREATE OR REPLACE FUNCTION pawl.put(
+CREATE OR REPLACE FUNCTION pawl_internal.put(
     p_kind smallint, p_ids uuid[], p_streams text[] DEFAULT NULL, p_topics text[] DEFAULT NULL, p_types text[] DEFAULT NULL,
     p_payloads json[] DEFAULT NULL, p_headers json[] DEFAULT NULL, p_correlation_ids uuid[] DEFAULT NULL,
     p_causation_ids uuid[] DEFAULT NULL, p_traceparents text[] DEFAULT NULL, p_consumer text DEFAULT NULL,
@@ -158,24 +155,24 @@ BEGIN
         RAISE EXCEPTION USING ERRCODE = 'PW001',
             MESSAGE = 'an inbox message needs a consumer of 1 … 128 bytes: who must see it once';
     END IF;
-    PERFORM pawl.put_check(p_ids, p_streams, p_topics, p_types, p_payloads, p_headers);
+    PERFORM pawl_internal.put_check(p_ids, p_streams, p_topics, p_types, p_payloads, p_headers);
     v_xid := pg_current_xact_id();
     SELECT CASE WHEN s.test_now_ms <> 0 THEN s.test_now_ms ELSE (extract(epoch FROM clock_timestamp()) * 1000)::bigint END
-      INTO v_now FROM pawl.settings s;
-    IF p_request IS NOT NULL AND NOT pawl.request_take(p_request, v_now) THEN
+      INTO v_now FROM pawl_internal.settings s;
+    IF p_request IS NOT NULL AND NOT pawl_internal.request_take(p_request, v_now) THEN
         RETURN array_fill(:ANSWER_DUPLICATE::smallint, ARRAY[v_count]);
     END IF;
     IF v_count = 0 THEN
         RETURN '{}';
     END IF;
-    v_answers := CASE WHEN p_kind = :KIND_INBOX THEN pawl.put_dedupe(p_ids, p_payloads, p_consumer, p_hashes, v_now)
+    v_answers := CASE WHEN p_kind = :KIND_INBOX THEN pawl_internal.put_dedupe(p_ids, p_payloads, p_consumer, p_hashes, v_now)
                       ELSE array_fill(:ANSWER_APPLIED::smallint, ARRAY[v_count]) END;
 
     -- A function scan keeps the order of the arrays, and nextval is drawn row by row after the filter.
-    INSERT INTO pawl.message (seq, {{message}})
-    SELECT nextval('pawl.message_seq'), p_kind, p.partition % pawl.lane_count(), p.partition, p.id, p.stream, p.topic,
+    INSERT INTO pawl_internal.message (seq, {{message}})
+    SELECT nextval('pawl_internal.message_seq'), p_kind, p.partition % pawl_internal.lane_count(), p.partition, p.id, p.stream, p.topic,
            p.type, p.payload, p.headers, p.correlation_id, p.causation_id, p.traceparent, p_consumer, v_now
-      FROM (SELECT u.*, pawl.partition_here(coalesce(u.stream, u.id::text)) AS partition
+      FROM (SELECT u.*, pawl_internal.partition_here(coalesce(u.stream, u.id::text)) AS partition
               FROM unnest(p_ids, p_streams, p_topics, p_types, p_payloads, p_headers, p_correlation_ids,
                           p_causation_ids, p_traceparents, v_answers)
                    AS u(id, stream, topic, type, payload, headers, correlation_id, causation_id, traceparent, answer)
@@ -185,10 +182,10 @@ BEGIN
         SELECT count(*) INTO v_duplicates FROM unnest(v_answers) AS a(answer) WHERE a.answer = :ANSWER_DUPLICATE;
     END IF;
     IF v_applied > 0 OR v_duplicates > 0 THEN
-        INSERT INTO pawl.tally (kind, put, duplicate) VALUES (p_kind, v_applied, v_duplicates);
+        INSERT INTO pawl_internal.tally (kind, put, duplicate) VALUES (p_kind, v_applied, v_duplicates);
     END IF;
     IF v_applied > 0 THEN
-        PERFORM pawl.put_wake(p_kind, v_now);
+        PERFORM pawl_internal.put_wake(p_kind, v_now);
     END IF;
     RETURN v_answers;
 END
@@ -199,7 +196,7 @@ $$;
 --   would parse again in every statement (docs/decisions/0005-single-put.md).
 -- params: one array member per message, as for put
 -- raises: PW001 the first message that is wrong
-CREATE OR REPLACE FUNCTION pawl.put_check(
+CREATE OR REPLACE FUNCTION pawl_internal.put_check(
     p_ids uuid[], p_streams text[], p_topics text[], p_types text[], p_payloads json[], p_headers json[]) RETURNS void
 LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
@@ -236,7 +233,7 @@ $$;
 -- returns: one answer per id: 1 applied, 2 duplicate, 4 conflict (known with another payload); the first of equal ids wins
 -- tables: dedupe (inserted)
 -- locks: the dedupe keys, in the order of the ids: two calls cannot wait for each other in a circle
-CREATE OR REPLACE FUNCTION pawl.put_dedupe(
+CREATE OR REPLACE FUNCTION pawl_internal.put_dedupe(
     p_ids uuid[], p_payloads json[], p_consumer text, p_hashes bigint[], p_now bigint) RETURNS smallint[]
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
@@ -245,11 +242,11 @@ DECLARE
     v_answers smallint[];
 BEGIN
     IF v_hashes IS NULL THEN
-        v_hashes := ARRAY(SELECT pawl.payload_hash(p.payload)
+        v_hashes := ARRAY(SELECT pawl_internal.payload_hash(p.payload)
                             FROM unnest(p_payloads) WITH ORDINALITY AS p(payload, n) ORDER BY p.n);
     END IF;
     WITH entered AS (
-        INSERT INTO pawl.dedupe (consumer, message_id, payload_hash, seen_ms)
+        INSERT INTO pawl_internal.dedupe (consumer, message_id, payload_hash, seen_ms)
         SELECT p_consumer, f.id, f.hash, p_now
           FROM (SELECT DISTINCT ON (u.id) u.id, u.hash
                   FROM unnest(p_ids, v_hashes) WITH ORDINALITY AS u(id, hash, n) ORDER BY u.id, u.n) f
@@ -263,70 +260,12 @@ BEGIN
       INTO v_answers
       FROM (SELECT i.id, i.hash, i.n, row_number() OVER (PARTITION BY i.id ORDER BY i.n) AS nth
               FROM unnest(p_ids, v_hashes) WITH ORDINALITY AS i(id, hash, n)) u
-      JOIN pawl.dedupe d ON d.consumer = p_consumer AND d.message_id = u.id
+      JOIN pawl_internal.dedupe d ON d.consumer = p_consumer AND d.message_id = u.id
       LEFT JOIN unnest(v_new) AS w(id) ON w.id = u.id;
     IF coalesce(cardinality(v_answers), 0) <> cardinality(p_ids) THEN
         RAISE EXCEPTION USING ERRCODE = '40001', MESSAGE = 'a known message id was forgotten meanwhile; try again';
     END IF;
     RETURN v_answers;
-END
-$$;
-
--- name: put_one
--- Stores one outbox message, the usual call of a producer, without the machinery for many.
--- params: those of one message; an absent stream, topic, header, correlation, causation or trace is NULL
--- returns: p_id: it is stored, or an error is raised
--- raises: PW001 something is missing or too long
--- tables: message, tally (inserted); waiter (read when wait_seq says that a worker waits)
--- The tally comes first because it draws the transaction id: numbers come after it (docs/protocol.md, late commits), and
--- so does the look for waiting workers. Constants replace the settings row, which would cost a tenth of a single INSERT.
-CREATE OR REPLACE FUNCTION pawl.put_one(
-    p_id uuid, p_stream text, p_topic text, p_type text, p_payload json, p_headers json, p_correlation_id uuid,
-    p_causation_id uuid, p_traceparent text) RETURNS uuid
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
-DECLARE
-    v_lane integer; -- where it went, when a worker waits
-BEGIN
-    IF (p_id IS NOT NULL AND octet_length(p_type) BETWEEN 1 AND 200 AND octet_length(p_payload::text) <= 16777216
-        AND (p_stream IS NULL OR octet_length(p_stream) BETWEEN 1 AND 200) AND (p_topic IS NULL OR octet_length(p_topic) <= 200)
-        AND (p_headers IS NULL OR octet_length(p_headers::text) <= 65536)) IS NOT TRUE THEN
-        PERFORM pawl.put_check(ARRAY[p_id], ARRAY[p_stream], ARRAY[p_topic], ARRAY[p_type], ARRAY[p_payload], ARRAY[p_headers]);
-    END IF;
-    INSERT INTO pawl.tally (kind, put) VALUES (:KIND_OUTBOX, 1);
-    INSERT INTO pawl.message AS m (seq, {{message}})
-    VALUES (nextval('pawl.message_seq'), :KIND_OUTBOX,
-            pawl.partition_here(coalesce(p_stream, p_id::text)) % pawl.lane_count(),
-            pawl.partition_here(coalesce(p_stream, p_id::text)),
-            p_id, p_stream, p_topic, p_type, p_payload, p_headers, p_correlation_id, p_causation_id, p_traceparent, NULL,
-            CASE WHEN pawl.clock_is_stopped() THEN pawl.now_ms()
-                 ELSE (extract(epoch FROM clock_timestamp()) * 1000)::bigint END)
-    RETURNING CASE WHEN pg_sequence_last_value('pawl.wait_seq') > m.put_ms THEN m.lane END
-         INTO v_lane;
-    IF v_lane IS NOT NULL THEN
-        PERFORM pawl.put_wake(:KIND_OUTBOX::smallint, CASE WHEN pawl.clock_is_stopped() THEN pawl.now_ms()
-            ELSE (extract(epoch FROM clock_timestamp()) * 1000)::bigint END, v_lane);
-    END IF;
-    RETURN p_id;
-END
-$$;
-
--- name: receive
--- Stores one inbox message for a consumer unless it has it already; for any language.
--- params: consumer, id, type and payload are required
--- returns: 'applied', 'duplicate' or 'conflict' (the id is known with another payload)
--- tables: those of put
--- locks: the dedupe key
-CREATE OR REPLACE FUNCTION pawl.receive(
-    consumer text, id uuid, type text, payload json, stream text DEFAULT NULL, topic text DEFAULT NULL,
-    headers json DEFAULT NULL, correlation_id uuid DEFAULT NULL, causation_id uuid DEFAULT NULL,
-    traceparent text DEFAULT NULL) RETURNS text
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
-DECLARE
-    v_answers smallint[] := pawl.put(:KIND_INBOX::smallint, ARRAY[id], ARRAY[stream], ARRAY[topic], ARRAY[type], ARRAY[payload],
-                                     ARRAY[headers], ARRAY[correlation_id], ARRAY[causation_id], ARRAY[traceparent],
-                                     consumer, NULL, NULL);
-BEGIN
-    RETURN (ARRAY['applied', 'duplicate', 'stale', 'conflict'])[v_answers[1]];
 END
 $$;
 
@@ -336,11 +275,11 @@ $$;
 -- raises: PW004 the duty is no longer held
 -- tables: duty (read)
 -- locks: the duty's row
-CREATE OR REPLACE FUNCTION pawl.receive_begin(p_duty text, p_instance uuid, p_token bigint) RETURNS void
+CREATE OR REPLACE FUNCTION pawl_internal.receive_begin(p_duty text, p_instance uuid, p_token bigint) RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
-    PERFORM 1 FROM pawl.duty d
-      WHERE d.name = p_duty AND d.token = p_token AND d.instance = p_instance AND d.lease_until_ms > pawl.now_ms()
+    PERFORM 1 FROM pawl_internal.duty d
+      WHERE d.name = p_duty AND d.token = p_token AND d.instance = p_instance AND d.lease_until_ms > pawl_internal.now_ms()
         FOR UPDATE;
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = 'the duty is no longer held';
@@ -354,7 +293,7 @@ $$;
 -- raises: PW004 the duty is no longer held
 -- tables: those of put; duty (read), refused (inserted)
 -- locks: the duty's row, then those of put
-CREATE OR REPLACE FUNCTION pawl.receive_many(
+CREATE OR REPLACE FUNCTION pawl_internal.receive_many(
     p_duty text, p_instance uuid, p_token bigint, p_ids uuid[], p_streams text[], p_topics text[], p_types text[],
     p_payloads json[], p_headers json[], p_correlation_ids uuid[], p_causation_ids uuid[], p_traceparents text[],
     p_consumer text, p_hashes bigint[]) RETURNS smallint[]
@@ -362,18 +301,14 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_answers smallint[];
 BEGIN
-    PERFORM pawl.refuse_items(ARRAY['p_ids', 'p_streams?', 'p_topics?', 'p_types', 'p_payloads', 'p_headers?', 'p_correlation_ids?',
-                                    'p_causation_ids?', 'p_traceparents?', 'p_hashes?'],
-                              ARRAY[cardinality(p_ids), cardinality(p_streams), cardinality(p_topics), cardinality(p_types),
-                                    cardinality(p_payloads), cardinality(p_headers), cardinality(p_correlation_ids),
-                                    cardinality(p_causation_ids), cardinality(p_traceparents), cardinality(p_hashes)],
-                              ARRAY[array_position(p_ids, NULL), NULL, NULL, array_position(p_types, NULL)]);
-    PERFORM pawl.receive_begin(p_duty, p_instance, p_token);
-    v_answers := pawl.put(:KIND_INBOX::smallint, p_ids, p_streams, p_topics, p_types, p_payloads, p_headers, p_correlation_ids,
+    {{items p_ids, p_streams?, p_topics?, p_types, p_payloads*, p_headers?, p_correlation_ids?, p_causation_ids?, p_traceparents?,
+            p_hashes?}}
+    PERFORM pawl_internal.receive_begin(p_duty, p_instance, p_token);
+    v_answers := pawl_internal.put(:KIND_INBOX::smallint, p_ids, p_streams, p_topics, p_types, p_payloads, p_headers, p_correlation_ids,
                           p_causation_ids, p_traceparents, p_consumer, p_hashes, NULL);
-    INSERT INTO pawl.refused (reason, consumer, topic, message_id, detail, payload, payload_hash, received_ms)
+    INSERT INTO pawl_internal.refused (reason, consumer, topic, message_id, detail, payload, payload_hash, received_ms)
     SELECT :REFUSED_CONFLICT, p_consumer, p_topics[a.n], p_ids[a.n]::text, 'the id is known with another payload', p_payloads[a.n]::text,
-           p_hashes[a.n], pawl.now_ms()
+           p_hashes[a.n], pawl_internal.now_ms()
       FROM unnest(v_answers) WITH ORDINALITY AS a(answer, n) WHERE a.answer = :ANSWER_CONFLICT ORDER BY a.n
     ON CONFLICT (consumer, message_id, payload_hash) DO NOTHING;
     RETURN v_answers;
@@ -387,17 +322,15 @@ $$;
 -- raises: PW004 the duty is no longer held
 -- tables: refused (inserted), duty (read)
 -- locks: the duty's row
-CREATE OR REPLACE FUNCTION pawl.refuse_many(
+CREATE OR REPLACE FUNCTION pawl_internal.refuse_many(
     p_duty text, p_instance uuid, p_token bigint, p_consumer text, p_topic text, p_message_ids text[], p_details text[],
     p_payloads text[], p_hashes bigint[]) RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
-    PERFORM pawl.refuse_items(ARRAY['p_hashes', 'p_message_ids?', 'p_details', 'p_payloads?'],
-                              ARRAY[cardinality(p_hashes), cardinality(p_message_ids), cardinality(p_details), cardinality(p_payloads)],
-                              ARRAY[array_position(p_hashes, NULL), NULL, array_position(p_details, NULL)]);
-    PERFORM pawl.receive_begin(p_duty, p_instance, p_token);
-    INSERT INTO pawl.refused (reason, consumer, topic, message_id, detail, payload, payload_hash, received_ms)
-    SELECT :REFUSED_MALFORMED, p_consumer, p_topic, coalesce(r.message_id, ''), r.detail, coalesce(r.payload, ''), r.hash, pawl.now_ms()
+    {{items p_hashes, p_message_ids?, p_details, p_payloads?}}
+    PERFORM pawl_internal.receive_begin(p_duty, p_instance, p_token);
+    INSERT INTO pawl_internal.refused (reason, consumer, topic, message_id, detail, payload, payload_hash, received_ms)
+    SELECT :REFUSED_MALFORMED, p_consumer, p_topic, coalesce(r.message_id, ''), r.detail, coalesce(r.payload, ''), r.hash, pawl_internal.now_ms()
       FROM unnest(p_message_ids, p_details, p_payloads, p_hashes) WITH ORDINALITY AS r(message_id, detail, payload, hash, n)
      ORDER BY r.n
     ON CONFLICT (consumer, message_id, payload_hash) DO NOTHING;
@@ -410,42 +343,25 @@ $$;
 -- raises: PW002 there is none with that number
 -- tables: refused (deleted)
 -- locks: its row
-CREATE OR REPLACE FUNCTION pawl.refused_remove(p_number bigint) RETURNS void
+CREATE OR REPLACE FUNCTION pawl_internal.refused_remove(p_number bigint) RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
-    DELETE FROM pawl.refused r WHERE r.number = p_number;
+    DELETE FROM pawl_internal.refused r WHERE r.number = p_number;
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW002', MESSAGE = format('there is no refused message %s', p_number);
     END IF;
 END
 $$;
 
--- name: send
--- Stores one outbox message in the caller's own transaction; for producers in any language.
--- params: type and payload are required; a stream keeps the order of its messages; id NULL: a UUIDv7 is made
--- returns: the id of the message
--- tables: those of put_one
--- Another order of put_one's parameters, which the planner inlines: so no search_path setting, no
--- rights but the caller's, and every name qualified.
--- search_path: the caller's
-CREATE OR REPLACE FUNCTION pawl.send(
-    type text, payload json, stream text DEFAULT NULL, topic text DEFAULT NULL, headers json DEFAULT NULL,
-    id uuid DEFAULT NULL, correlation_id uuid DEFAULT NULL, causation_id uuid DEFAULT NULL,
-    traceparent text DEFAULT NULL) RETURNS uuid
-LANGUAGE sql VOLATILE AS $$
-    SELECT pawl.put_one(coalesce(id, pawl.uuid7()), stream, topic, type, payload, headers, correlation_id, causation_id,
-                        traceparent)
-$$;
-
 -- name: view_pauses
 -- What is paused.
 -- returns: one row each, by scope and name
 -- tables: pause (read)
-CREATE OR REPLACE FUNCTION pawl.view_pauses() RETURNS TABLE (
+CREATE OR REPLACE FUNCTION pawl_internal.view_pauses() RETURNS TABLE (
     scope smallint, name text, reason text, actor text, since_ms bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 8 AS $$
 BEGIN
-    RETURN QUERY SELECT p.scope, p.name, p.reason, p.actor, p.since_ms FROM pawl.pause p ORDER BY p.scope, p.name;
+    RETURN QUERY SELECT p.scope, p.name, p.reason, p.actor, p.since_ms FROM pawl_internal.pause p ORDER BY p.scope, p.name;
 END
 $$;
 
@@ -454,16 +370,16 @@ $$;
 -- params: p_after bigint, p_limit integer
 -- returns: one row each, by number; detail and payload only for callers that may see payloads
 -- tables: refused (read)
-CREATE OR REPLACE FUNCTION pawl.view_refused(p_after bigint, p_limit integer) RETURNS TABLE (
+CREATE OR REPLACE FUNCTION pawl_internal.view_refused(p_after bigint, p_limit integer) RETURNS TABLE (
     number bigint, reason smallint, consumer text, topic text, message_id text, detail text, payload text,
     received_ms bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
-    v_shown boolean := pawl.payloads_shown();
+    v_shown boolean := pawl_internal.payloads_shown();
 BEGIN
-    PERFORM pawl.refuse_range('p_limit', p_limit, 0, 1000000);
+    PERFORM pawl_internal.refuse_range('limit', p_limit, 0, 1000000);
     RETURN QUERY SELECT r.number, r.reason, r.consumer, r.topic, r.message_id, CASE WHEN v_shown THEN r.detail END,
            CASE WHEN v_shown THEN r.payload END, r.received_ms
-      FROM pawl.refused r WHERE r.number > p_after ORDER BY r.number LIMIT p_limit;
+      FROM pawl_internal.refused r WHERE r.number > p_after ORDER BY r.number LIMIT p_limit;
 END
 $$;

@@ -12,15 +12,15 @@
 -- locks: those of advance_take, and the statement's
 -- Runs with the rights and the search_path of the caller, as the statement must: no SECURITY DEFINER, every name qualified.
 -- search_path: the caller's
-CREATE OR REPLACE FUNCTION pawl.perspective_advance(
+CREATE OR REPLACE FUNCTION pawl_internal.perspective_advance(
     p_instance uuid, p_key text, p_streams text[], p_mine text[], p_batch integer) RETURNS TABLE (
     stream text, answer smallint, version bigint, events bigint, more boolean, outcome smallint, failed_version bigint, error text)
 LANGUAGE plpgsql VOLATILE AS $$
 #variable_conflict use_column
 DECLARE
-    v_sql text := pawl.apply_target(p_key, false);
+    v_sql text := pawl_internal.apply_target(p_key, false);
     -- Where the events are only read as rows they are passed as rows.
-    v_typed_sql text := pg_catalog.regexp_replace(v_sql, '\yevent_rows(\s*\(\s*\$1\s*\))', 'event_rows_typed\1', 'g');
+    v_typed_sql text := pg_catalog.regexp_replace(v_sql, '(?:"?\w+"?\s*\.\s*)?\yevent_rows(\s*\(\s*\$1\s*\))', 'pawl_internal.event_rows_typed\1', 'g');
     v_typed boolean := pg_catalog.strpos(pg_catalog.regexp_replace(v_sql, '\yevent_rows\s*\(\s*\$1\s*\)', '', 'g'), '$1') OPERATOR(pg_catalog.=) 0;
     v_take record;
     v_cut record;
@@ -30,7 +30,7 @@ DECLARE
     v_failed bigint[];
     v_all boolean := true;
 BEGIN
-    SELECT * INTO v_take FROM pawl.advance_take(p_instance, p_key, p_streams, p_mine, p_batch);
+    SELECT * INTO v_take FROM pawl_internal.advance_take(p_instance, p_key, p_streams, p_mine, p_batch);
     IF v_sql IS NULL THEN
         RAISE EXCEPTION USING ERRCODE = 'PW001', MESSAGE = pg_catalog.format('perspective "%s" has no SQL to run', p_key);
     END IF;
@@ -40,7 +40,7 @@ BEGIN
         RETURN;
     END IF;
     SELECT * INTO v_cut
-      FROM pawl.advance_cut(p_key, v_take.streams, v_take.froms, v_take.heads, v_take.replays, v_take.rooms, v_typed);
+      FROM pawl_internal.advance_cut(p_key, v_take.streams, v_take.froms, v_take.heads, v_take.replays, v_take.rooms, v_typed);
     v_versions := v_cut.throughs;
     v_errors := pg_catalog.array_fill(NULL::text, ARRAY[pg_catalog.cardinality(v_take.streams)]);
     v_failed := pg_catalog.array_fill(0::bigint, ARRAY[pg_catalog.cardinality(v_take.streams)]);
@@ -58,10 +58,10 @@ BEGIN
     END;
     IF NOT v_all THEN
         SELECT * INTO v_cut
-          FROM pawl.advance_cut(p_key, v_take.streams, v_take.froms, v_take.heads, v_take.replays, v_take.rooms, false);
+          FROM pawl_internal.advance_cut(p_key, v_take.streams, v_take.froms, v_take.heads, v_take.replays, v_take.rooms, false);
         FOR i IN 1 .. pg_catalog.cardinality(v_take.streams) LOOP
             SELECT s.version, s.events, s.failed_version, s.error INTO v_one
-              FROM pawl.apply_stream(v_sql, v_cut.events, i, v_take.froms[i], v_versions[i]) s;
+              FROM pawl_internal.apply_stream(v_sql, v_cut.events, i, v_take.froms[i], v_versions[i]) s;
             v_versions[i] := v_one.version;
             v_cut.counts[i] := v_one.events;
             v_failed[i] := v_one.failed_version;
@@ -73,7 +73,7 @@ BEGIN
       FROM ROWS FROM (
                pg_catalog.unnest(v_take.streams), pg_catalog.unnest(v_versions), pg_catalog.unnest(v_cut.counts), pg_catalog.unnest(v_failed),
                pg_catalog.unnest(v_errors),
-               pawl.advance_end(p_key, v_take.token, v_take.streams, v_take.froms, v_versions, v_take.heads, v_errors, v_failed,
+               pawl_internal.advance_end(p_key, v_take.token, v_take.streams, v_take.froms, v_versions, v_take.heads, v_errors, v_failed,
                                 (SELECT pg_catalog.sum(c) FROM pg_catalog.unnest(v_cut.counts) AS c)::bigint)) WITH ORDINALITY
            AS x(stream, version, events, failed, error, more, outcome, n)
      ORDER BY x.n;
@@ -87,34 +87,34 @@ $$;
 -- raises: PW002 there is no such perspective
 -- tables: perspective (updated), stream, event, mapping (read), checkpoint (inserted)
 -- locks: the perspective's row
-CREATE OR REPLACE FUNCTION pawl.perspective_backfill(p_key text, p_streams_max integer) RETURNS boolean
+CREATE OR REPLACE FUNCTION pawl_internal.perspective_backfill(p_key text, p_streams_max integer) RETURNS boolean
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET enable_seqscan = off SET jit = off AS $$
 DECLARE
-    v_now bigint := pawl.now_ms();
+    v_now bigint := pawl_internal.now_ms();
     v_row record;
     v_part record;
     v_types text[];
 BEGIN
-    SELECT p.backfilled, p.backfill_after, p.state INTO v_row FROM pawl.perspective p WHERE p.key = p_key AND p.state <> :PERSPECTIVE_REMOVED FOR UPDATE;
+    SELECT p.backfilled, p.backfill_after, p.state INTO v_row FROM pawl_internal.perspective p WHERE p.key = p_key AND p.state <> :PERSPECTIVE_REMOVED FOR UPDATE;
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW002', MESSAGE = format('perspective "%s" is not registered', p_key);
     END IF;
     IF v_row.backfilled OR v_row.state = :PERSPECTIVE_RETIRED THEN
         RETURN true;
     END IF;
-    v_types := ARRAY(SELECT m.type FROM pawl.mapping m WHERE m.key = p_key);
+    v_types := ARRAY(SELECT m.type FROM pawl_internal.mapping m WHERE m.key = p_key);
     WITH part AS MATERIALIZED (
-        SELECT s.stream, s.version FROM pawl.stream s WHERE s.stream > coalesce(v_row.backfill_after, '')
+        SELECT s.stream, s.version FROM pawl_internal.stream s WHERE s.stream > coalesce(v_row.backfill_after, '')
          ORDER BY s.stream LIMIT p_streams_max),
     made AS (
-        INSERT INTO pawl.checkpoint (stream, perspective, due_ms, replay_to, created_ms, updated_ms)
+        INSERT INTO pawl_internal.checkpoint (stream, perspective, due_ms, replay_to, created_ms, updated_ms)
         SELECT p.stream, p_key, v_now, p.version, v_now, v_now FROM part p
-         WHERE EXISTS (SELECT 1 FROM pawl.event e WHERE e.stream = p.stream AND e.type = ANY (v_types))
+         WHERE EXISTS (SELECT 1 FROM pawl_internal.event e WHERE e.stream = p.stream AND e.type = ANY (v_types))
          ORDER BY p.stream
             ON CONFLICT (stream, perspective) DO NOTHING)
     SELECT count(*) AS count, max(p.stream) AS last INTO v_part FROM part p;
-    UPDATE pawl.perspective p SET backfill_after = coalesce(v_part.last, p.backfill_after), backfilled = v_part.count < p_streams_max
+    UPDATE pawl_internal.perspective p SET backfill_after = coalesce(v_part.last, p.backfill_after), backfilled = v_part.count < p_streams_max
      WHERE p.key = p_key;
     RETURN v_part.count < p_streams_max;
 END
@@ -125,22 +125,22 @@ $$;
 -- params: p_key text, p_exact boolean: false: only whether there may be any, cheap while little is open
 -- returns: bigint
 -- tables: checkpoint, stream, message, aside (read)
-CREATE OR REPLACE FUNCTION pawl.perspective_behind(p_key text, p_exact boolean) RETURNS bigint
+CREATE OR REPLACE FUNCTION pawl_internal.perspective_behind(p_key text, p_exact boolean) RETURNS bigint
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET jit = off AS $$
 BEGIN
     IF NOT p_exact THEN
-        IF EXISTS (SELECT 1 FROM pawl.checkpoint c WHERE c.perspective = p_key AND c.due_ms IS NOT NULL)
-           OR EXISTS (SELECT 1 FROM pawl.checkpoint c WHERE c.perspective = p_key AND c.status = :CHECKPOINT_FAILED)
-           OR EXISTS (SELECT 1 FROM (SELECT m.stream FROM pawl.message m WHERE m.kind = :KIND_PERSPECTIVE
-                                     UNION SELECT a.stream FROM pawl.aside a WHERE a.kind = :KIND_PERSPECTIVE) w
-                        JOIN pawl.checkpoint c ON c.stream = w.stream AND c.perspective = p_key
-                        JOIN pawl.stream s ON s.stream = w.stream WHERE c.version < s.version) THEN
+        IF EXISTS (SELECT 1 FROM pawl_internal.checkpoint c WHERE c.perspective = p_key AND c.due_ms IS NOT NULL)
+           OR EXISTS (SELECT 1 FROM pawl_internal.checkpoint c WHERE c.perspective = p_key AND c.status = :CHECKPOINT_FAILED)
+           OR EXISTS (SELECT 1 FROM (SELECT m.stream FROM pawl_internal.message m WHERE m.kind = :KIND_PERSPECTIVE
+                                     UNION SELECT a.stream FROM pawl_internal.aside a WHERE a.kind = :KIND_PERSPECTIVE) w
+                        JOIN pawl_internal.checkpoint c ON c.stream = w.stream AND c.perspective = p_key
+                        JOIN pawl_internal.stream s ON s.stream = w.stream WHERE c.version < s.version) THEN
             RETURN 1;
         END IF;
         RETURN 0;
     END IF;
-    RETURN (SELECT count(*) FROM pawl.checkpoint c JOIN pawl.stream s ON s.stream = c.stream
+    RETURN (SELECT count(*) FROM pawl_internal.checkpoint c JOIN pawl_internal.stream s ON s.stream = c.stream
              WHERE c.perspective = p_key AND c.version < s.version);
 END
 $$;
@@ -151,15 +151,15 @@ $$;
 -- returns: answer 1 applied, 2 duplicate, 6 not found
 -- tables: perspective, mapping
 -- locks: the mappings exclusively (remove), the perspective's row
-CREATE OR REPLACE FUNCTION pawl.perspective_change(p_key text, p_action smallint, p_wait_ms integer) RETURNS smallint
+CREATE OR REPLACE FUNCTION pawl_internal.perspective_change(p_key text, p_action smallint, p_wait_ms integer) RETURNS smallint
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_row record;
 BEGIN
     IF p_action = 3 THEN
-        PERFORM pawl.mapping_lock(p_wait_ms);
+        PERFORM pawl_internal.mapping_lock(p_wait_ms);
     END IF;
-    SELECT p.state, p.paused INTO v_row FROM pawl.perspective p WHERE p.key = p_key FOR UPDATE;
+    SELECT p.state, p.paused INTO v_row FROM pawl_internal.perspective p WHERE p.key = p_key FOR UPDATE;
     IF NOT FOUND OR (v_row.state = :PERSPECTIVE_REMOVED AND p_action <> 3) THEN
         RETURN :ANSWER_NOT_FOUND;
     END IF;
@@ -167,14 +167,14 @@ BEGIN
         IF v_row.state = :PERSPECTIVE_REMOVED THEN
             RETURN :ANSWER_DUPLICATE;
         END IF;
-        UPDATE pawl.perspective p SET state = :PERSPECTIVE_REMOVED, paused = false WHERE p.key = p_key;
-        DELETE FROM pawl.mapping m WHERE m.key = p_key;
+        UPDATE pawl_internal.perspective p SET state = :PERSPECTIVE_REMOVED, paused = false WHERE p.key = p_key;
+        DELETE FROM pawl_internal.mapping m WHERE m.key = p_key;
         RETURN :ANSWER_APPLIED;
     END IF;
     IF v_row.paused = (p_action = 1) THEN
         RETURN :ANSWER_DUPLICATE;
     END IF;
-    UPDATE pawl.perspective p SET paused = (p_action = 1) WHERE p.key = p_key;
+    UPDATE pawl_internal.perspective p SET paused = (p_action = 1) WHERE p.key = p_key;
     RETURN :ANSWER_APPLIED;
 END
 $$;
@@ -183,7 +183,7 @@ $$;
 -- The perspectives that are not removed and how they are defined; the columns of perspective_list, counts 0.
 -- returns: one row each, by name and version; patterns: a line each, its mode, a blank, its text
 -- tables: perspective, pattern (read)
-CREATE OR REPLACE FUNCTION pawl.perspective_defined() RETURNS TABLE (
+CREATE OR REPLACE FUNCTION pawl_internal.perspective_defined() RETURNS TABLE (
     key text, name text, version integer, state smallint, paused boolean, backfilled boolean, patterns text,
     run smallint, target text, clear text, batch integer, max_attempts integer, policy smallint, registered_ms bigint,
     checkpoints bigint, pending bigint, processing bigint, completed bigint, failed bigint, stopped bigint, matched bigint,
@@ -194,10 +194,10 @@ SET jit = off AS $$
 BEGIN
     RETURN QUERY
     SELECT p.key, p.name, p.version, p.state, p.paused, p.backfilled,
-           (SELECT string_agg(t.mode || ' ' || t.text, E'\n' ORDER BY t.n) FROM pawl.pattern t WHERE t.key = p.key),
+           (SELECT string_agg(t.mode || ' ' || t.text, E'\n' ORDER BY t.n) FROM pawl_internal.pattern t WHERE t.key = p.key),
            p.run, p.target, p.clear, p.batch, p.max_attempts, p.policy, p.registered_ms,
            0::bigint, 0::bigint, 0::bigint, 0::bigint, 0::bigint, 0::bigint, 0::bigint, 0::bigint, 0::bigint, 0::bigint, true
-      FROM pawl.perspective p WHERE p.state <> :PERSPECTIVE_REMOVED ORDER BY p.name, p.version;
+      FROM pawl_internal.perspective p WHERE p.state <> :PERSPECTIVE_REMOVED ORDER BY p.name, p.version;
 END
 $$;
 
@@ -207,14 +207,14 @@ $$;
 -- returns: the key
 -- raises: PW002 there is none
 -- tables: perspective (read)
-CREATE OR REPLACE FUNCTION pawl.perspective_find(p_key text) RETURNS text
+CREATE OR REPLACE FUNCTION pawl_internal.perspective_find(p_key text) RETURNS text
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_key text;
 BEGIN
-    SELECT p.key INTO v_key FROM pawl.perspective p WHERE p.key = p_key AND p.state <> :PERSPECTIVE_REMOVED;
+    SELECT p.key INTO v_key FROM pawl_internal.perspective p WHERE p.key = p_key AND p.state <> :PERSPECTIVE_REMOVED;
     IF v_key IS NULL THEN
-        SELECT p.key INTO v_key FROM pawl.perspective p WHERE p.name = p_key AND p.state = :PERSPECTIVE_LIVE;
+        SELECT p.key INTO v_key FROM pawl_internal.perspective p WHERE p.name = p_key AND p.state = :PERSPECTIVE_LIVE;
     END IF;
     IF v_key IS NULL THEN
         RAISE EXCEPTION USING ERRCODE = 'PW002',
@@ -230,7 +230,7 @@ $$;
 -- returns: one row each, by name and version; patterns: a line each, its mode, a blank, its text
 -- tables: perspective (position moved), pattern, perspective_tally, mapping, event_type (read), those of perspective_walk
 -- locks: those of perspective_walk
-CREATE OR REPLACE FUNCTION pawl.perspective_list(p_name text) RETURNS TABLE (
+CREATE OR REPLACE FUNCTION pawl_internal.perspective_list(p_name text) RETURNS TABLE (
     key text, name text, version integer, state smallint, paused boolean, backfilled boolean, patterns text,
     run smallint, target text, clear text, batch integer, max_attempts integer, policy smallint, registered_ms bigint,
     checkpoints bigint, pending bigint, processing bigint, completed bigint, failed bigint, stopped bigint, matched bigint,
@@ -239,40 +239,28 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
-    v_now bigint := pawl.now_ms();
+    v_now bigint := pawl_internal.now_ms();
     v_look integer; -- of 2,000 events that one call examines
 BEGIN
-    SELECT greatest(2000 / greatest(count(*), 1), 1) INTO v_look FROM pawl.perspective p
+    SELECT greatest(2000 / greatest(count(*), 1), 1) INTO v_look FROM pawl_internal.perspective p
      WHERE p.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING) AND (p_name IS NULL OR p.name = p_name);
     RETURN QUERY
     SELECT p.key, p.name, p.version, p.state, p.paused, p.backfilled,
-           (SELECT string_agg(t.mode || ' ' || t.text, E'\n' ORDER BY t.n) FROM pawl.pattern t WHERE t.key = p.key),
+           (SELECT string_agg(t.mode || ' ' || t.text, E'\n' ORDER BY t.n) FROM pawl_internal.pattern t WHERE t.key = p.key),
            p.run, p.target, p.clear, p.batch, p.max_attempts, p.policy, p.registered_ms,
            coalesce(y.checkpoints, 0)::bigint, coalesce(y.pending, 0)::bigint, coalesce(y.processing, 0)::bigint,
            coalesce(y.completed, 0)::bigint, coalesce(y.failed, 0)::bigint, coalesce(y.stopped, 0)::bigint,
            coalesce(k.matched, 0)::bigint, coalesce(y.applied, 0)::bigint,
            CASE WHEN w.waits_ms IS NULL THEN 0 ELSE greatest(0, v_now - w.waits_ms) END, coalesce(w.at, 0), coalesce(w.whole, true)
-      FROM pawl.perspective p
+      FROM pawl_internal.perspective p
       LEFT JOIN (SELECT t.key, sum(t.checkpoints) AS checkpoints, sum(t.pending) AS pending, sum(t.processing) AS processing,
                         sum(t.completed) AS completed, sum(t.failed) AS failed, sum(t.stopped) AS stopped, sum(t.applied) AS applied
-                   FROM pawl.perspective_tally t GROUP BY t.key) y ON y.key = p.key
-      LEFT JOIN LATERAL (SELECT sum(e.events) AS matched FROM pawl.event_type e
-                          WHERE EXISTS (SELECT 1 FROM pawl.mapping m WHERE m.type = e.type AND m.key = p.key)) k ON true
-      LEFT JOIN LATERAL pawl.perspective_walk(p.key, v_look, false) w ON p.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING)
+                   FROM pawl_internal.perspective_tally t GROUP BY t.key) y ON y.key = p.key
+      LEFT JOIN LATERAL (SELECT sum(e.events) AS matched FROM pawl_internal.event_type e
+                          WHERE EXISTS (SELECT 1 FROM pawl_internal.mapping m WHERE m.type = e.type AND m.key = p.key)) k ON true
+      LEFT JOIN LATERAL pawl_internal.perspective_walk(p.key, v_look, false) w ON p.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING)
      WHERE CASE WHEN p_name IS NULL THEN p.state <> :PERSPECTIVE_REMOVED ELSE p.name = p_name END
      ORDER BY p.name, p.version;
-END
-$$;
-
--- name: perspective_live
--- The version of a perspective that readers use.
--- params: name text
--- returns: integer; NULL when there is none
--- tables: perspective (read)
-CREATE OR REPLACE FUNCTION pawl.perspective_live(name text) RETURNS integer
-LANGUAGE plpgsql STABLE SECURITY DEFINER AS $$
-BEGIN
-    RETURN (SELECT p.version FROM pawl.perspective p WHERE p.name = perspective_live.name AND p.state = :PERSPECTIVE_LIVE);
 END
 $$;
 
@@ -283,31 +271,31 @@ $$;
 -- raises: PW002 there is no such perspective
 -- tables: checkpoint, stream, event, mapping (read), those of perspective_walk
 -- locks: those of perspective_walk
-CREATE OR REPLACE FUNCTION pawl.perspective_reached(
+CREATE OR REPLACE FUNCTION pawl_internal.perspective_reached(
     p_key text, p_stream text, p_version bigint, p_position bigint,
     OUT reached boolean, OUT at bigint, OUT failed boolean, OUT error text)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET enable_seqscan = off SET jit = off AS $$
 DECLARE
-    v_key text := pawl.perspective_find(p_key);
+    v_key text := pawl_internal.perspective_find(p_key);
     v_stream text := p_stream;
     v_row record;
 BEGIN
     IF p_stream IS NULL THEN
-        SELECT w.at, w.waits_stream INTO at, v_stream FROM pawl.perspective_walk(v_key, 10000, true) w;
+        SELECT w.at, w.waits_stream INTO at, v_stream FROM pawl_internal.perspective_walk(v_key, 10000, true) w;
         reached := at >= p_position;
     END IF;
-    SELECT c.version, c.status = :CHECKPOINT_FAILED AS failed, c.error INTO v_row FROM pawl.checkpoint c WHERE c.stream = v_stream AND c.perspective = v_key;
+    SELECT c.version, c.status = :CHECKPOINT_FAILED AS failed, c.error INTO v_row FROM pawl_internal.checkpoint c WHERE c.stream = v_stream AND c.perspective = v_key;
     IF p_stream IS NOT NULL THEN
         at := coalesce(v_row.version, 0);
         reached := at >= p_version
-            OR (coalesce((SELECT s.version FROM pawl.stream s WHERE s.stream = p_stream), 0) >= p_version
-                AND NOT EXISTS (SELECT 1 FROM pawl.event e
+            OR (coalesce((SELECT s.version FROM pawl_internal.stream s WHERE s.stream = p_stream), 0) >= p_version
+                AND NOT EXISTS (SELECT 1 FROM pawl_internal.event e
                                  WHERE e.stream = p_stream AND e.version > at AND e.version <= p_version
-                                   AND EXISTS (SELECT 1 FROM pawl.mapping m WHERE m.type = e.type AND m.key = v_key)));
+                                   AND EXISTS (SELECT 1 FROM pawl_internal.mapping m WHERE m.type = e.type AND m.key = v_key)));
     END IF;
     failed := NOT reached AND coalesce(v_row.failed, false);
-    error := CASE WHEN failed AND pawl.payloads_shown() THEN v_row.error END;
+    error := CASE WHEN failed AND pawl_internal.payloads_shown() THEN v_row.error END;
 END
 $$;
 
@@ -318,7 +306,7 @@ $$;
 -- raises: PW001 a pattern is wrong; PW005 an append stays open
 -- tables: perspective, pattern, mapping, type_seen
 -- locks: the mappings, exclusively
-CREATE OR REPLACE FUNCTION pawl.perspective_register(
+CREATE OR REPLACE FUNCTION pawl_internal.perspective_register(
     p_name text, p_version integer, p_modes smallint[], p_texts text[], p_run smallint, p_target text, p_clear text,
     p_batch integer, p_max_attempts integer, p_policy smallint, p_wait_ms integer,
     OUT answer smallint, OUT state smallint, OUT backfilled boolean)
@@ -332,24 +320,20 @@ DECLARE
     v_old record;
     v_same boolean;
 BEGIN
-    IF num_nulls(p_name, p_version, p_run) > 0 THEN
-        PERFORM pawl.refuse_null(ARRAY['p_name', 'p_version', 'p_run'], ARRAY[p_name IS NULL, p_version IS NULL, p_run IS NULL]);
-    END IF;
-    PERFORM pawl.refuse_range('p_policy', p_policy, 0, 2);
-    PERFORM pawl.refuse_range('p_run', p_run, 1, 4);
-    PERFORM pawl.refuse_items(ARRAY['p_modes', 'p_texts'],
-                              ARRAY[cardinality(p_modes), cardinality(p_texts)],
-                              ARRAY[array_position(p_modes, NULL), array_position(p_texts, NULL)]);
-    PERFORM pawl.pattern_regex(u.mode, u.text) FROM unnest(p_modes, p_texts) AS u(mode, text);
-    PERFORM pawl.mapping_lock(p_wait_ms);
-    v_now := pawl.now_ms();
-    v_max := coalesce(nullif(p_max_attempts, 0), (SELECT s.max_attempts FROM pawl.settings s));
-    SELECT * INTO v_old FROM pawl.perspective p WHERE p.key = v_key FOR UPDATE;
+    {{needs p_name, p_version, p_run}}
+    PERFORM pawl_internal.refuse_range('policy', p_policy, 0, 2);
+    PERFORM pawl_internal.refuse_range('run', p_run, 1, 4);
+    {{items p_modes, p_texts}}
+    PERFORM pawl_internal.pattern_regex(u.mode, u.text) FROM unnest(p_modes, p_texts) AS u(mode, text);
+    PERFORM pawl_internal.mapping_lock(p_wait_ms);
+    v_now := pawl_internal.now_ms();
+    v_max := coalesce(nullif(p_max_attempts, 0), (SELECT s.max_attempts FROM pawl_internal.settings s));
+    SELECT * INTO v_old FROM pawl_internal.perspective p WHERE p.key = v_key FOR UPDATE;
     IF FOUND THEN
         v_same := v_old.run = p_run AND v_old.target IS NOT DISTINCT FROM p_target AND v_old.clear IS NOT DISTINCT FROM p_clear
             AND v_old.batch = coalesce(nullif(p_batch, 0), 100) AND v_old.policy = coalesce(nullif(p_policy, 0), 1)
             AND (p_max_attempts = 0 OR v_old.max_attempts = p_max_attempts)
-            AND ARRAY(SELECT t.mode || ' ' || t.text FROM pawl.pattern t WHERE t.key = v_key ORDER BY t.n)
+            AND ARRAY(SELECT t.mode || ' ' || t.text FROM pawl_internal.pattern t WHERE t.key = v_key ORDER BY t.n)
                 = ARRAY(SELECT u.mode || ' ' || u.text FROM unnest(p_modes, p_texts) WITH ORDINALITY AS u(mode, text, n) ORDER BY u.n);
         IF v_old.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING) OR NOT v_same THEN
             answer := CASE WHEN v_same THEN :ANSWER_DUPLICATE ELSE :ANSWER_CONFLICT END;
@@ -358,19 +342,19 @@ BEGIN
             RETURN;
         END IF;
     END IF;
-    state := CASE WHEN EXISTS (SELECT 1 FROM pawl.perspective p WHERE p.name = p_name AND p.state = :PERSPECTIVE_LIVE) THEN 2 ELSE 1 END;
-    INSERT INTO pawl.perspective (key, name, version, state, run, target, clear, batch, max_attempts, policy, registered_ms)
+    state := CASE WHEN EXISTS (SELECT 1 FROM pawl_internal.perspective p WHERE p.name = p_name AND p.state = :PERSPECTIVE_LIVE) THEN 2 ELSE 1 END;
+    INSERT INTO pawl_internal.perspective (key, name, version, state, run, target, clear, batch, max_attempts, policy, registered_ms)
     VALUES (v_key, p_name, p_version, state, p_run, p_target, p_clear, coalesce(nullif(p_batch, 0), 100), v_max,
             coalesce(nullif(p_policy, 0), 1), v_now)
         ON CONFLICT (key) DO UPDATE
            SET state = excluded.state, paused = false, backfilled = false, backfill_after = NULL, position = 0;
-    DELETE FROM pawl.pattern t WHERE t.key = v_key;
-    INSERT INTO pawl.pattern (key, n, mode, text, regex)
-    SELECT v_key, u.n, u.mode, u.text, pawl.pattern_regex(u.mode, u.text)
+    DELETE FROM pawl_internal.pattern t WHERE t.key = v_key;
+    INSERT INTO pawl_internal.pattern (key, n, mode, text, regex)
+    SELECT v_key, u.n, u.mode, u.text, pawl_internal.pattern_regex(u.mode, u.text)
       FROM unnest(p_modes, p_texts) WITH ORDINALITY AS u(mode, text, n);
-    INSERT INTO pawl.mapping (type, key)
-    SELECT DISTINCT k.type, v_key FROM pawl.type_seen k JOIN pawl.pattern t ON t.key = v_key
-     WHERE pawl.pattern_matches(t.regex, k.type);
+    INSERT INTO pawl_internal.mapping (type, key)
+    SELECT DISTINCT k.type, v_key FROM pawl_internal.type_seen k JOIN pawl_internal.pattern t ON t.key = v_key
+     WHERE pawl_internal.pattern_matches(t.regex, k.type);
     answer := :ANSWER_APPLIED;
     backfilled := false;
 END
@@ -385,11 +369,11 @@ $$;
 -- locks: those of reset_checkpoints, and the statement's
 -- The clear statement runs with the rights and the search_path of the caller, after the checkpoints are locked: nothing is applied meanwhile.
 -- search_path: the caller's
-CREATE OR REPLACE FUNCTION pawl.perspective_reset(p_key text, p_mode smallint, p_streams text[]) RETURNS bigint
+CREATE OR REPLACE FUNCTION pawl_internal.perspective_reset(p_key text, p_mode smallint, p_streams text[]) RETURNS bigint
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
-    v_count bigint := pawl.reset_checkpoints(p_key, p_mode, p_streams);
-    v_clear text := pawl.apply_target(p_key, true);
+    v_count bigint := pawl_internal.reset_checkpoints(p_key, p_mode, p_streams);
+    v_clear text := pawl_internal.apply_target(p_key, true);
 BEGIN
     IF p_mode = :RESET_REBUILD AND v_clear IS NOT NULL THEN
         IF p_streams IS NOT NULL AND position('$1' IN v_clear) = 0 THEN
@@ -411,14 +395,14 @@ $$;
 -- locks: those of switch_begin
 -- The digests run with the rights and the search_path of the caller.
 -- search_path: the caller's
-CREATE OR REPLACE FUNCTION pawl.perspective_switch(
+CREATE OR REPLACE FUNCTION pawl_internal.perspective_switch(
     p_name text, p_version integer, p_wait_ms integer, p_digest_old text, p_digest_new text,
     OUT answer smallint, OUT behind bigint, OUT digest_old text, OUT digest_new text)
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_begin record;
 BEGIN
-    SELECT b.answer, b.behind, b.old INTO v_begin FROM pawl.switch_begin(p_name, p_version, p_wait_ms, p_digest_old IS NOT NULL) b;
+    SELECT b.answer, b.behind, b.old INTO v_begin FROM pawl_internal.switch_begin(p_name, p_version, p_wait_ms, p_digest_old IS NOT NULL) b;
     answer := v_begin.answer;
     behind := v_begin.behind;
     IF answer <> :ANSWER_APPLIED THEN
@@ -432,7 +416,7 @@ BEGIN
             RETURN;
         END IF;
     END IF;
-    PERFORM pawl.switch_end(p_name, p_version);
+    PERFORM pawl_internal.switch_end(p_name, p_version);
 END
 $$;
 
@@ -440,13 +424,13 @@ $$;
 -- Replaces the deltas of the perspectives' counts by their sums.
 -- tables: perspective_tally
 -- locks: the rows that are folded (skip locked)
-CREATE OR REPLACE FUNCTION pawl.perspective_tally_fold() RETURNS void
+CREATE OR REPLACE FUNCTION pawl_internal.perspective_tally_fold() RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     WITH gone AS (
-        DELETE FROM pawl.perspective_tally t
-         WHERE t.ctid = ANY (ARRAY(SELECT o.ctid FROM pawl.perspective_tally o LIMIT 20000 FOR UPDATE SKIP LOCKED)) RETURNING t.*)
-    INSERT INTO pawl.perspective_tally (key, checkpoints, pending, processing, completed, failed, stopped, applied)
+        DELETE FROM pawl_internal.perspective_tally t
+         WHERE t.ctid = ANY (ARRAY(SELECT o.ctid FROM pawl_internal.perspective_tally o LIMIT 20000 FOR UPDATE SKIP LOCKED)) RETURNING t.*)
+    INSERT INTO pawl_internal.perspective_tally (key, checkpoints, pending, processing, completed, failed, stopped, applied)
     SELECT g.key, sum(g.checkpoints), sum(g.pending), sum(g.processing), sum(g.completed), sum(g.failed), sum(g.stopped), sum(g.applied)
       FROM gone g GROUP BY g.key;
 END
@@ -460,7 +444,7 @@ $$;
 --   whole: false: there are more events than were examined (waits_ms is that of the last one), or another caller has it locked
 -- tables: perspective (updated), stamper, position, event, mapping, checkpoint (read)
 -- locks: the perspective's row (skip locked: then nothing is moved)
-CREATE OR REPLACE FUNCTION pawl.perspective_walk(
+CREATE OR REPLACE FUNCTION pawl_internal.perspective_walk(
     p_key text, p_look integer, p_whole boolean, OUT at bigint, OUT waits_stream text, OUT waits_ms bigint, OUT whole boolean)
 LANGUAGE plpgsql VOLATILE
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_material = off
@@ -472,21 +456,21 @@ DECLARE
     v_first record;
 BEGIN
     whole := false;
-    SELECT p.position INTO v_from FROM pawl.perspective p WHERE p.key = p_key FOR UPDATE SKIP LOCKED;
+    SELECT p.position INTO v_from FROM pawl_internal.perspective p WHERE p.key = p_key FOR UPDATE SKIP LOCKED;
     IF NOT FOUND THEN
-        SELECT p.position INTO at FROM pawl.perspective p WHERE p.key = p_key;
+        SELECT p.position INTO at FROM pawl_internal.perspective p WHERE p.key = p_key;
         RETURN;
     END IF;
-    SELECT s.position INTO v_head FROM pawl.stamper s;
+    SELECT s.position INTO v_head FROM pawl_internal.stamper s;
     v_through := least(v_from + p_look, v_head); -- positions leave nothing out
     SELECT q.position + e.version - q.version AS position, e.stream, e.appended_ms INTO v_first
-      FROM (SELECT r.* FROM pawl.position r
-             WHERE r.position >= coalesce((SELECT max(x.position) FROM pawl.position x WHERE x.position <= v_from), 0)
+      FROM (SELECT r.* FROM pawl_internal.position r
+             WHERE r.position >= coalesce((SELECT max(x.position) FROM pawl_internal.position x WHERE x.position <= v_from), 0)
                AND r.position <= v_through
              ORDER BY r.position LIMIT p_look + 1) q
-      JOIN pawl.event e ON e.stream = q.stream AND e.version BETWEEN q.version AND q.version + q.count - 1
-      LEFT JOIN pawl.checkpoint c ON c.stream = e.stream AND c.perspective = p_key
-     WHERE e.version > coalesce(c.version, 0) AND EXISTS (SELECT 1 FROM pawl.mapping m WHERE m.type = e.type AND m.key = p_key)
+      JOIN pawl_internal.event e ON e.stream = q.stream AND e.version BETWEEN q.version AND q.version + q.count - 1
+      LEFT JOIN pawl_internal.checkpoint c ON c.stream = e.stream AND c.perspective = p_key
+     WHERE e.version > coalesce(c.version, 0) AND EXISTS (SELECT 1 FROM pawl_internal.mapping m WHERE m.type = e.type AND m.key = p_key)
        AND q.position + e.version - q.version <= v_through
      ORDER BY q.position, e.version LIMIT 1; -- in this order nothing after the first one is read
     whole := FOUND OR v_through = v_head;
@@ -497,12 +481,12 @@ BEGIN
     ELSE
         at := v_through;
         IF NOT whole THEN
-            SELECT r.appended_ms INTO waits_ms FROM pawl.position r WHERE r.position <= v_through ORDER BY r.position DESC LIMIT 1;
+            SELECT r.appended_ms INTO waits_ms FROM pawl_internal.position r WHERE r.position <= v_through ORDER BY r.position DESC LIMIT 1;
         END IF;
     END IF;
     at := greatest(at, v_from);
     IF at > v_from AND (p_whole OR NOT whole) THEN
-        UPDATE pawl.perspective p SET position = at WHERE p.key = p_key;
+        UPDATE pawl_internal.perspective p SET position = at WHERE p.key = p_key;
     END IF;
 END
 $$;
@@ -514,7 +498,7 @@ $$;
 -- raises: PW002 there is no such version; PW005 an append stays open
 -- tables: perspective, those of perspective_behind (read)
 -- locks: the mappings exclusively, the perspectives of the name
-CREATE OR REPLACE FUNCTION pawl.switch_begin(
+CREATE OR REPLACE FUNCTION pawl_internal.switch_begin(
     p_name text, p_version integer, p_wait_ms integer, p_both boolean, OUT answer smallint, OUT behind bigint, OUT old text)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
@@ -522,27 +506,27 @@ DECLARE
     v_state smallint;
     v_end timestamptz;
 BEGIN
-    PERFORM pawl.mapping_lock(5000);
+    PERFORM pawl_internal.mapping_lock(5000);
     v_end := clock_timestamp() + make_interval(secs => p_wait_ms / 1000.0);
-    SELECT p.state INTO v_state FROM pawl.perspective p WHERE p.key = v_key AND p.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING);
+    SELECT p.state INTO v_state FROM pawl_internal.perspective p WHERE p.key = v_key AND p.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING);
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW002', MESSAGE = format('perspective "%s" is not registered, or not being filled', v_key);
     END IF;
     behind := 0;
-    SELECT p.key INTO old FROM pawl.perspective p WHERE p.name = p_name AND p.state = :PERSPECTIVE_LIVE;
+    SELECT p.key INTO old FROM pawl_internal.perspective p WHERE p.name = p_name AND p.state = :PERSPECTIVE_LIVE;
     IF v_state = :PERSPECTIVE_LIVE THEN
         answer := :ANSWER_DUPLICATE;
         RETURN;
     END IF;
     LOOP
-        EXIT WHEN (SELECT p.backfilled FROM pawl.perspective p WHERE p.key = v_key) AND pawl.perspective_behind(v_key, false) = 0
-              AND (NOT p_both OR old IS NULL OR pawl.perspective_behind(old, false) = 0);
+        EXIT WHEN (SELECT p.backfilled FROM pawl_internal.perspective p WHERE p.key = v_key) AND pawl_internal.perspective_behind(v_key, false) = 0
+              AND (NOT p_both OR old IS NULL OR pawl_internal.perspective_behind(old, false) = 0);
         EXIT WHEN clock_timestamp() >= v_end;
         PERFORM pg_sleep(0.01);
     END LOOP;
-    behind := pawl.perspective_behind(v_key, true);
-    answer := CASE WHEN behind = 0 AND (SELECT p.backfilled FROM pawl.perspective p WHERE p.key = v_key)
-                    AND (NOT p_both OR old IS NULL OR pawl.perspective_behind(old, true) = 0) THEN :ANSWER_APPLIED ELSE :ANSWER_CONFLICT END;
+    behind := pawl_internal.perspective_behind(v_key, true);
+    answer := CASE WHEN behind = 0 AND (SELECT p.backfilled FROM pawl_internal.perspective p WHERE p.key = v_key)
+                    AND (NOT p_both OR old IS NULL OR pawl_internal.perspective_behind(old, true) = 0) THEN :ANSWER_APPLIED ELSE :ANSWER_CONFLICT END;
 END
 $$;
 
@@ -551,41 +535,11 @@ $$;
 -- params: p_name text, p_version integer
 -- tables: perspective, mapping
 -- locks: the perspectives of the name
-CREATE OR REPLACE FUNCTION pawl.switch_end(p_name text, p_version integer) RETURNS void
+CREATE OR REPLACE FUNCTION pawl_internal.switch_end(p_name text, p_version integer) RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
-    DELETE FROM pawl.mapping m USING pawl.perspective p WHERE p.name = p_name AND p.state = :PERSPECTIVE_LIVE AND m.key = p.key;
-    UPDATE pawl.perspective p SET state = :PERSPECTIVE_RETIRED WHERE p.name = p_name AND p.state = :PERSPECTIVE_LIVE;
-    UPDATE pawl.perspective p SET state = :PERSPECTIVE_LIVE WHERE p.name = p_name AND p.version = p_version AND p.state = :PERSPECTIVE_FILLING;
-END
-$$;
-
--- name: wait_for
--- Waits until a perspective has applied a version of a stream; read your own writes.
--- params: perspective: key or name; stream and version; timeout_ms
--- returns: true when it has, false when time ran out
--- raises: PW002 there is no such perspective
--- tables: those of perspective_reached
--- Call it outside of a longer transaction: one that appended waits for itself.
-CREATE OR REPLACE FUNCTION pawl.wait_for(perspective text, stream text, version bigint, timeout_ms integer DEFAULT 5000) RETURNS boolean
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
-DECLARE
-    v_end timestamptz := clock_timestamp() + make_interval(secs => least(timeout_ms, 3600000) / 1000.0);
-    v_pause double precision := 0.005;
-BEGIN
-    IF num_nulls(perspective, stream, version, timeout_ms) > 0 THEN
-        PERFORM pawl.refuse_null(ARRAY['perspective', 'stream', 'version', 'timeout_ms'],
-            ARRAY[perspective IS NULL, stream IS NULL, version IS NULL, timeout_ms IS NULL]);
-    END IF;
-    LOOP
-        IF (SELECT r.reached FROM pawl.perspective_reached(perspective, stream, version, 0) r) THEN
-            RETURN true;
-        END IF;
-        IF clock_timestamp() >= v_end THEN
-            RETURN false;
-        END IF;
-        PERFORM pg_sleep(v_pause);
-        v_pause := least(v_pause * 2, 0.1);
-    END LOOP;
+    DELETE FROM pawl_internal.mapping m USING pawl_internal.perspective p WHERE p.name = p_name AND p.state = :PERSPECTIVE_LIVE AND m.key = p.key;
+    UPDATE pawl_internal.perspective p SET state = :PERSPECTIVE_RETIRED WHERE p.name = p_name AND p.state = :PERSPECTIVE_LIVE;
+    UPDATE pawl_internal.perspective p SET state = :PERSPECTIVE_LIVE WHERE p.name = p_name AND p.version = p_version AND p.state = :PERSPECTIVE_FILLING;
 END
 $$;

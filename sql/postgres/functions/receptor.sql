@@ -6,7 +6,7 @@
 -- raises: PW005 an append stayed open
 -- locks: the mappings, exclusively
 -- New appends would queue up after a waiting lock, so it waits a quarter of a second at a time and lets them pass in between.
-CREATE OR REPLACE FUNCTION pawl.mapping_lock(p_wait_ms integer) RETURNS void
+CREATE OR REPLACE FUNCTION pawl_internal.mapping_lock(p_wait_ms integer) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_end timestamptz := clock_timestamp() + make_interval(secs => p_wait_ms / 1000.0);
@@ -34,7 +34,7 @@ $$;
 -- What keeps a regular expression from being accepted; the subset is that of docs/events.md.
 -- params: p_text text, printable ASCII
 -- returns: NULL when it is right, else what is wrong, as domain/event_pattern.h says it
-CREATE OR REPLACE FUNCTION pawl.pattern_fault(p_text text) RETURNS text
+CREATE OR REPLACE FUNCTION pawl_internal.pattern_fault(p_text text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
     v_at integer := 1;
@@ -132,7 +132,7 @@ $$;
 -- Whether a resolved pattern matches a whole event type, letters of any case (ASCII).
 -- params: p_regex text as pattern_regex made it, p_type text
 -- returns: boolean, as domain/event_pattern.h answers
-CREATE OR REPLACE FUNCTION pawl.pattern_matches(p_regex text, p_type text) RETURNS boolean
+CREATE OR REPLACE FUNCTION pawl_internal.pattern_matches(p_regex text, p_type text) RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT lower(p_type COLLATE "C") ~ ('^(?:' || p_regex || ')$')
 $$;
@@ -142,7 +142,7 @@ $$;
 -- params: p_mode smallint: 1 exact, 2 suffix, 3 glob, 4 regex; p_text text
 -- returns: text in small letters, as domain/event_pattern.h makes it
 -- raises: PW001 the pattern is wrong or too costly; the message says where
-CREATE OR REPLACE FUNCTION pawl.pattern_regex(p_mode smallint, p_text text) RETURNS text
+CREATE OR REPLACE FUNCTION pawl_internal.pattern_regex(p_mode smallint, p_text text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
     v_text text := p_text;
@@ -158,7 +158,7 @@ BEGIN
         IF right(v_text, 1) = '$' AND right(v_text, 2) <> '\$' THEN
             v_text := left(v_text, -1);
         END IF;
-        v_wrong := pawl.pattern_fault(v_text);
+        v_wrong := pawl_internal.pattern_fault(v_text);
     ELSIF p_mode NOT BETWEEN :PATTERN_EXACT AND :PATTERN_GLOB THEN
         v_wrong := format('mode %s is unknown; use 1 exact, 2 suffix, 3 glob, 4 regex', p_mode);
     END IF;
@@ -181,15 +181,15 @@ $$;
 -- params: none
 -- returns: one row each, by name; patterns: a line each, its mode, a blank, its text; head: the last position given
 -- tables: event_receptor, pattern, stamper (read)
-CREATE OR REPLACE FUNCTION pawl.receptor_list() RETURNS TABLE (
+CREATE OR REPLACE FUNCTION pawl_internal.receptor_list() RETURNS TABLE (
     name text, patterns text, "position" bigint, fed bigint, registered_ms bigint, head bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 #variable_conflict use_column
 BEGIN
     RETURN QUERY
-    SELECT r.name, (SELECT string_agg(t.mode || ' ' || t.text, E'\n' ORDER BY t.n) FROM pawl.pattern t WHERE t.key = 'event:' || r.name),
+    SELECT r.name, (SELECT string_agg(t.mode || ' ' || t.text, E'\n' ORDER BY t.n) FROM pawl_internal.pattern t WHERE t.key = 'event:' || r.name),
            r.position, r.fed, r.registered_ms, s.position
-      FROM pawl.event_receptor r CROSS JOIN pawl.stamper s ORDER BY r.name;
+      FROM pawl_internal.event_receptor r CROSS JOIN pawl_internal.stamper s ORDER BY r.name;
 END
 $$;
 
@@ -197,7 +197,7 @@ $$;
 -- The id of the message that a receptor gets for an event; that of receptor_message in C.
 -- params: p_event uuid, p_name text
 -- returns: uuid: the first six bytes of the event's, then a hash of both, marked as version 8
-CREATE OR REPLACE FUNCTION pawl.receptor_message_id(p_event uuid, p_name text) RETURNS uuid
+CREATE OR REPLACE FUNCTION pawl_internal.receptor_message_id(p_event uuid, p_name text) RETURNS uuid
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
     v_hash bytea := substring(sha256(convert_to(p_event::text || '/' || p_name, 'UTF8')) FROM 1 FOR 10);
@@ -216,16 +216,14 @@ $$;
 -- raises: PW001 the name or a pattern is wrong
 -- tables: event_receptor, pattern; those of events_stamp
 -- locks: the receptor's row; those of events_stamp
-CREATE OR REPLACE FUNCTION pawl.receptor_register(
+CREATE OR REPLACE FUNCTION pawl_internal.receptor_register(
     p_name text, p_modes smallint[], p_texts text[], p_from_start boolean, p_replace boolean) RETURNS smallint
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET jit = off AS $$
 DECLARE
     v_key text := 'event:' || p_name;
 BEGIN
-    PERFORM pawl.refuse_items(ARRAY['p_modes', 'p_texts'],
-                              ARRAY[cardinality(p_modes), cardinality(p_texts)],
-                              ARRAY[array_position(p_modes, NULL), array_position(p_texts, NULL)]);
+    {{items p_modes, p_texts}}
     IF coalesce(p_name, '') !~ '^[A-Za-z0-9_.-]{1,100}$' THEN
         RAISE EXCEPTION USING ERRCODE = 'PW001',
             MESSAGE = 'the name of a receptor has 1 to 100 letters, digits, dots, dashes and underscores';
@@ -233,29 +231,29 @@ BEGIN
     IF coalesce(cardinality(p_texts), 0) NOT BETWEEN 1 AND 64 OR cardinality(p_modes) <> cardinality(p_texts) THEN
         RAISE EXCEPTION USING ERRCODE = 'PW001', MESSAGE = 'name from 1 to 64 patterns, each with its mode';
     END IF;
-    PERFORM pawl.pattern_regex(u.mode, u.text) FROM unnest(p_modes, p_texts) AS u(mode, text);
+    PERFORM pawl_internal.pattern_regex(u.mode, u.text) FROM unnest(p_modes, p_texts) AS u(mode, text);
     IF NOT p_from_start THEN
-        PERFORM pawl.events_stamp(10000); -- what was committed before is not meant
+        PERFORM pawl_internal.events_stamp(10000); -- what was committed before is not meant
     END IF;
     LOOP
-        INSERT INTO pawl.event_receptor (name, position, registered_ms)
-        SELECT p_name, CASE WHEN p_from_start THEN 0 ELSE s.position END, pawl.now_ms() FROM pawl.stamper s
+        INSERT INTO pawl_internal.event_receptor (name, position, registered_ms)
+        SELECT p_name, CASE WHEN p_from_start THEN 0 ELSE s.position END, pawl_internal.now_ms() FROM pawl_internal.stamper s
             ON CONFLICT (name) DO NOTHING;
         EXIT WHEN FOUND;
-        PERFORM 1 FROM pawl.event_receptor r WHERE r.name = p_name FOR UPDATE;
+        PERFORM 1 FROM pawl_internal.event_receptor r WHERE r.name = p_name FOR UPDATE;
         CONTINUE WHEN NOT FOUND; -- removed meanwhile
-        IF ARRAY(SELECT t.mode || ' ' || t.text FROM pawl.pattern t WHERE t.key = v_key ORDER BY t.n)
+        IF ARRAY(SELECT t.mode || ' ' || t.text FROM pawl_internal.pattern t WHERE t.key = v_key ORDER BY t.n)
            = ARRAY(SELECT u.mode || ' ' || u.text FROM unnest(p_modes, p_texts) WITH ORDINALITY AS u(mode, text, n) ORDER BY u.n) THEN
             RETURN :ANSWER_DUPLICATE;
         END IF;
         IF NOT p_replace THEN
             RETURN :ANSWER_CONFLICT;
         END IF;
-        DELETE FROM pawl.pattern t WHERE t.key = v_key;
+        DELETE FROM pawl_internal.pattern t WHERE t.key = v_key;
         EXIT;
     END LOOP;
-    INSERT INTO pawl.pattern (key, n, mode, text, regex)
-    SELECT v_key, u.n, u.mode, u.text, pawl.pattern_regex(u.mode, u.text)
+    INSERT INTO pawl_internal.pattern (key, n, mode, text, regex)
+    SELECT v_key, u.n, u.mode, u.text, pawl_internal.pattern_regex(u.mode, u.text)
       FROM unnest(p_modes, p_texts) WITH ORDINALITY AS u(mode, text, n);
     RETURN :ANSWER_APPLIED;
 END
@@ -267,14 +265,14 @@ $$;
 -- returns: 1 applied, 6 not found
 -- tables: event_receptor, pattern (deleted)
 -- locks: the receptor's row
-CREATE OR REPLACE FUNCTION pawl.receptor_remove(p_name text) RETURNS smallint
+CREATE OR REPLACE FUNCTION pawl_internal.receptor_remove(p_name text) RETURNS smallint
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
-    DELETE FROM pawl.event_receptor r WHERE r.name = p_name;
+    DELETE FROM pawl_internal.event_receptor r WHERE r.name = p_name;
     IF NOT FOUND THEN
         RETURN :ANSWER_NOT_FOUND;
     END IF;
-    DELETE FROM pawl.pattern t WHERE t.key = 'event:' || p_name;
+    DELETE FROM pawl_internal.pattern t WHERE t.key = 'event:' || p_name;
     RETURN :ANSWER_APPLIED;
 END
 $$;
@@ -287,7 +285,7 @@ $$;
 -- locks: the receptors' rows: one caller at a time feeds a receptor, locked ones are skipped
 -- Positions have no gaps and none is given after the last (docs/decisions/0004-positions.md), so nothing is skipped; the
 -- messages and the position are one transaction, so nothing is put twice.
-CREATE OR REPLACE FUNCTION pawl.receptors_feed(
+CREATE OR REPLACE FUNCTION pawl_internal.receptors_feed(
     p_names text[], p_limit integer, OUT known integer, OUT events bigint, OUT fed bigint, OUT more boolean)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET enable_seqscan = off SET jit = off AS $$
@@ -300,13 +298,13 @@ BEGIN
     events := 0;
     fed := 0;
     more := false;
-    SELECT s.position INTO v_head FROM pawl.stamper s;
-    SELECT count(*) INTO known FROM pawl.event_receptor r WHERE r.name = ANY (p_names);
-    FOR v_receptor IN SELECT r.name, r.position FROM pawl.event_receptor r
+    SELECT s.position INTO v_head FROM pawl_internal.stamper s;
+    SELECT count(*) INTO known FROM pawl_internal.event_receptor r WHERE r.name = ANY (p_names);
+    FOR v_receptor IN SELECT r.name, r.position FROM pawl_internal.event_receptor r
                        WHERE r.name = ANY (p_names) AND r.position < v_head
                        ORDER BY array_position(p_names, r.name) FOR UPDATE SKIP LOCKED LOOP
         SELECT count(*) AS events,
-               array_agg(pawl.receptor_message_id(e.id, v_receptor.name) ORDER BY e.position) FILTER (WHERE e.wanted) AS ids,
+               array_agg(pawl_internal.receptor_message_id(e.id, v_receptor.name) ORDER BY e.position) FILTER (WHERE e.wanted) AS ids,
                array_agg('event:' || v_receptor.name) FILTER (WHERE e.wanted) AS topics,
                array_agg(e.type ORDER BY e.position) FILTER (WHERE e.wanted) AS types,
                array_agg(e.payload ORDER BY e.position) FILTER (WHERE e.wanted) AS payloads,
@@ -317,19 +315,19 @@ BEGIN
                array_agg(e.id ORDER BY e.position) FILTER (WHERE e.wanted) AS causation_ids,
                array_agg(e.traceparent ORDER BY e.position) FILTER (WHERE e.wanted) AS traceparents
           INTO v_read
-          FROM (SELECT a.*, EXISTS (SELECT 1 FROM pawl.pattern t WHERE t.key = 'event:' || v_receptor.name
-                                       AND pawl.pattern_matches(t.regex, a.type)) AS wanted
-                  FROM pawl.events_all(v_receptor.position + 1, false, 0, p_limit) a) e;
+          FROM (SELECT a.*, EXISTS (SELECT 1 FROM pawl_internal.pattern t WHERE t.key = 'event:' || v_receptor.name
+                                       AND pawl_internal.pattern_matches(t.regex, a.type)) AS wanted
+                  FROM pawl_internal.events_all(v_receptor.position + 1, false, 0, p_limit) a) e;
         v_put := 0;
         IF v_read.ids IS NOT NULL THEN
             SELECT count(*) FILTER (WHERE p.answer = :ANSWER_APPLIED) INTO v_put
-              FROM unnest(pawl.put(:KIND_INBOX::smallint, v_read.ids, p_topics => v_read.topics, p_types => v_read.types,
+              FROM unnest(pawl_internal.put(:KIND_INBOX::smallint, v_read.ids, p_topics => v_read.topics, p_types => v_read.types,
                                    p_payloads => v_read.payloads, p_headers => v_read.headers,
                                    p_correlation_ids => v_read.correlation_ids, p_causation_ids => v_read.causation_ids,
                                    p_traceparents => v_read.traceparents,
                                    p_consumer => 'event:' || v_receptor.name)) AS p(answer);
         END IF;
-        UPDATE pawl.event_receptor r SET position = r.position + v_read.events, fed = r.fed + v_put WHERE r.name = v_receptor.name;
+        UPDATE pawl_internal.event_receptor r SET position = r.position + v_read.events, fed = r.fed + v_put WHERE r.name = v_receptor.name;
         events := events + v_read.events;
         fed := fed + v_put;
         more := more OR v_receptor.position + v_read.events < v_head;
@@ -343,24 +341,21 @@ $$;
 -- returns: one answer per report: 1 applied, 2 duplicate (it was completed before)
 -- tables: receptor
 -- locks: the receptor rows, in the order of the call
-CREATE OR REPLACE FUNCTION pawl.receptors_report(
+CREATE OR REPLACE FUNCTION pawl_internal.receptors_report(
     p_event_ids uuid[], p_receptors text[], p_statuses integer[], p_errors text[]) RETURNS smallint[]
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     v_answers smallint[] := '{}';
-    v_now bigint := pawl.now_ms();
+    v_now bigint := pawl_internal.now_ms();
     v_report record;
 BEGIN
-    PERFORM pawl.refuse_items(ARRAY['p_event_ids', 'p_receptors', 'p_statuses', 'p_errors?'],
-                              ARRAY[cardinality(p_event_ids), cardinality(p_receptors), cardinality(p_statuses), cardinality(p_errors)],
-                              ARRAY[array_position(p_event_ids, NULL), array_position(p_receptors, NULL), array_position(p_statuses,
-                                    NULL)]);
-    FOR v_report IN SELECT u.event_id, u.receptor, pawl.text_cut(u.error, 4096) AS error,
+    {{items p_event_ids, p_receptors, p_statuses, p_errors?}}
+    FOR v_report IN SELECT u.event_id, u.receptor, pawl_internal.text_cut(u.error, 4096) AS error,
                            CASE WHEN u.error IS NULL THEN u.status ELSE u.status | :WORK_FAILED END AS status
                       FROM unnest(p_event_ids, p_receptors, p_statuses, p_errors)
                            WITH ORDINALITY AS u(event_id, receptor, status, error, n) ORDER BY u.n LOOP
-        INSERT INTO pawl.receptor AS r (event_id, receptor, status, error, attempts, updated_ms)
+        INSERT INTO pawl_internal.receptor AS r (event_id, receptor, status, error, attempts, updated_ms)
         VALUES (v_report.event_id, v_report.receptor, v_report.status, v_report.error, 1, v_now)
         ON CONFLICT (event_id, receptor) DO UPDATE
            SET status = EXCLUDED.status, error = EXCLUDED.error, attempts = r.attempts + 1, updated_ms = v_now
@@ -376,13 +371,13 @@ $$;
 -- params: p_type text
 -- tables: type_seen, mapping (inserted), perspective, pattern (read)
 -- locks: none: transactions that note the same type at the same time both do
-CREATE OR REPLACE FUNCTION pawl.type_resolve(p_type text) RETURNS void
+CREATE OR REPLACE FUNCTION pawl_internal.type_resolve(p_type text) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
-    INSERT INTO pawl.type_seen (type) VALUES (p_type);
-    INSERT INTO pawl.mapping (type, key)
-    SELECT DISTINCT p_type, p.key FROM pawl.perspective p JOIN pawl.pattern t ON t.key = p.key
-     WHERE p.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING) AND pawl.pattern_matches(t.regex, p_type);
+    INSERT INTO pawl_internal.type_seen (type) VALUES (p_type);
+    INSERT INTO pawl_internal.mapping (type, key)
+    SELECT DISTINCT p_type, p.key FROM pawl_internal.perspective p JOIN pawl_internal.pattern t ON t.key = p.key
+     WHERE p.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING) AND pawl_internal.pattern_matches(t.regex, p_type);
 END
 $$;
 
@@ -391,11 +386,11 @@ $$;
 -- params: p_event_id uuid
 -- returns: one row per receptor, by name
 -- tables: receptor (read)
-CREATE OR REPLACE FUNCTION pawl.view_receptors(p_event_id uuid) RETURNS TABLE (
+CREATE OR REPLACE FUNCTION pawl_internal.view_receptors(p_event_id uuid) RETURNS TABLE (
     receptor text, error text, status integer, attempts integer, updated_ms bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 4 AS $$
 BEGIN
-    RETURN QUERY SELECT r.receptor, CASE WHEN r.error IS NOT NULL AND pawl.payloads_shown() THEN r.error END, r.status, r.attempts, r.updated_ms
-                   FROM pawl.receptor r WHERE r.event_id = p_event_id ORDER BY r.receptor;
+    RETURN QUERY SELECT r.receptor, CASE WHEN r.error IS NOT NULL AND pawl_internal.payloads_shown() THEN r.error END, r.status, r.attempts, r.updated_ms
+                   FROM pawl_internal.receptor r WHERE r.event_id = p_event_id ORDER BY r.receptor;
 END
 $$;

@@ -10,7 +10,7 @@
 -- raises: PW001 an item without a key, or more items than the page size
 -- tables: run_partition, run (updated), run_item, job, job_unique, job_tally (inserted), those of jobs_report and run_partition_end
 -- locks: the claim, the job, the partition, the items by key, and when the partition ends the run and its parents
-CREATE OR REPLACE FUNCTION pawl.page_advance(
+CREATE OR REPLACE FUNCTION pawl_internal.page_advance(
     p_instance uuid, p_token bigint, p_id bigint, p_run bigint, p_part integer, p_generation integer, p_page bigint, p_keys text[],
     p_payloads json[], p_more smallint, p_cursor text, p_fetch_ms bigint, OUT answer smallint, OUT outcome smallint, OUT skip smallint,
     OUT next_offset bigint, OUT next_job bigint, OUT last boolean, OUT error text, OUT target text, OUT partition text)
@@ -18,42 +18,40 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
-    v_now bigint := pawl.now_ms();
+    v_now bigint := pawl_internal.now_ms();
     v_count integer := coalesce(cardinality(p_keys), 0);
-    v_run pawl.run;
-    v_part pawl.run_partition;
+    v_run pawl_internal.run;
+    v_part pawl_internal.run_partition;
     v_more boolean;
     v_stored integer := 0;
     v_key text;
-    v_claim pawl.job_claim;
-    v_job pawl.job;
+    v_claim pawl_internal.job_claim;
+    v_job pawl_internal.job;
 BEGIN
-    PERFORM pawl.refuse_items(ARRAY['p_keys', 'p_payloads?'],
-                              ARRAY[cardinality(p_keys), cardinality(p_payloads)],
-                              ARRAY[array_position(p_keys, NULL)]);
+    {{items p_keys, p_payloads?}}
     next_job := 0;
     last := false;
     skip := 0;
-    SELECT * INTO v_claim FROM pawl.job_claim c WHERE c.token = p_token AND c.instance = p_instance AND c.state = :CLAIM_ACTIVE FOR UPDATE;
+    SELECT * INTO v_claim FROM pawl_internal.job_claim c WHERE c.token = p_token AND c.instance = p_instance AND c.state = :CLAIM_ACTIVE FOR UPDATE;
     IF FOUND THEN
-        SELECT * INTO v_job FROM pawl.job j WHERE j.id = p_id AND j.token = p_token AND j.token > 0 FOR UPDATE;
+        SELECT * INTO v_job FROM pawl_internal.job j WHERE j.id = p_id AND j.token = p_token AND j.token > 0 FOR UPDATE;
     END IF;
     IF v_job.id IS NULL THEN
-        answer := pawl.page_held(p_instance, p_token, p_id);
+        answer := pawl_internal.page_held(p_instance, p_token, p_id);
         RETURN;
     END IF;
     answer := :ANSWER_APPLIED;
-    SELECT * INTO v_part FROM pawl.run_partition p WHERE p.run = p_run AND p.part = p_part FOR UPDATE;
+    SELECT * INTO v_part FROM pawl_internal.run_partition p WHERE p.run = p_run AND p.part = p_part FOR UPDATE;
     IF v_part.state = :PART_FAILED THEN
-        SELECT * INTO v_run FROM pawl.run r WHERE r.id = p_run FOR UPDATE;
+        SELECT * INTO v_run FROM pawl_internal.run r WHERE r.id = p_run FOR UPDATE;
     ELSE
-        SELECT * INTO v_run FROM pawl.run r WHERE r.id = p_run;
+        SELECT * INTO v_run FROM pawl_internal.run r WHERE r.id = p_run;
     END IF;
-    skip := pawl.page_guard(v_run, v_part, p_generation, p_page);
+    skip := pawl_internal.page_guard(v_run, v_part, p_generation, p_page);
     next_offset := v_part.next_offset;
     IF skip <> 0 THEN
         outcome := 3;
-        PERFORM pawl.page_skip(p_instance, p_token, p_id, p_run, p_part);
+        PERFORM pawl_internal.page_skip(p_instance, p_token, p_id, p_run, p_part);
         RETURN;
     END IF;
     IF v_count > v_run.page_size THEN
@@ -68,19 +66,19 @@ BEGIN
             WHEN p_cursor IS NULL AND v_count = 0 THEN format('endless loop: page %s has no items and says that there is more, so offset '
                 '%s would be fetched for ever', p_page, v_part.next_offset)
             ELSE format('endless loop: page %s says that there is more, a partition has at most 1000000 pages', p_page) END;
-        PERFORM pawl.run_partition_open(v_run, v_part, v_now);
+        PERFORM pawl_internal.run_partition_open(v_run, v_part, v_now);
         -- Before its job: a page that was delivered twice may have brought it, and the end of that one says nothing.
-        PERFORM pawl.run_partition_end(p_run, p_part, :PART_FAILED::smallint, error, v_now);
-        PERFORM pawl.jobs_report(p_instance, ARRAY[p_token], ARRAY[p_id], ARRAY[2::smallint], ARRAY[2::smallint], NULL, ARRAY[p_fetch_ms],
+        PERFORM pawl_internal.run_partition_end(p_run, p_part, :PART_FAILED::smallint, error, v_now);
+        PERFORM pawl_internal.jobs_report(p_instance, ARRAY[p_token], ARRAY[p_id], ARRAY[2::smallint], ARRAY[2::smallint], NULL, ARRAY[p_fetch_ms],
                                  NULL, ARRAY[error], NULL, NULL, NULL, NULL, NULL);
         outcome := 4;
         RETURN;
     END IF;
     IF v_part.state <> :PART_ACTIVE THEN
-        PERFORM pawl.run_partition_open(v_run, v_part, v_now);
+        PERFORM pawl_internal.run_partition_open(v_run, v_part, v_now);
     END IF;
     IF v_count > 0 AND v_run.target IS NULL THEN
-        INSERT INTO pawl.run_item (run, part, key, payload)
+        INSERT INTO pawl_internal.run_item (run, part, key, payload)
         SELECT DISTINCT ON (u.key COLLATE "C") p_run, p_part, nullif(u.key, ''), coalesce(u.payload, 'null')
           FROM unnest(p_keys, p_payloads) WITH ORDINALITY AS u(key, payload, n)
          ORDER BY u.key COLLATE "C", u.n DESC
@@ -88,15 +86,15 @@ BEGIN
         GET DIAGNOSTICS v_stored = ROW_COUNT;
     ELSIF v_count > 0 THEN
         SELECT count(DISTINCT u.key COLLATE "C") INTO v_stored FROM unnest(p_keys) AS u(key);
-        SELECT t.sql INTO target FROM pawl.run_target t WHERE t.name = v_run.target;
+        SELECT t.sql INTO target FROM pawl_internal.run_target t WHERE t.name = v_run.target;
         partition := v_part.name;
     END IF;
     next_offset := v_part.next_offset + v_count;
     IF v_more AND NOT (CASE WHEN v_part.state = :PART_FAILED THEN v_run.paused ELSE v_part.paused END) THEN
-        next_job := nextval('pawl.job_seq');
+        next_job := nextval('pawl_internal.job_seq');
         v_key := 'run:' || p_run || ':' || p_part || ':' || (p_page + 1) || CASE WHEN p_generation > 0 THEN ':' || p_generation ELSE '' END;
-        INSERT INTO pawl.job_unique (key, job) VALUES (v_key, next_job);
-        INSERT INTO pawl.job (id, ord, due_ms, put_ms, priority, max_attempts, flags, state, special, queue, type, timeout_ms, key,
+        INSERT INTO pawl_internal.job_unique (key, job) VALUES (v_key, next_job);
+        INSERT INTO pawl_internal.job (id, ord, due_ms, put_ms, priority, max_attempts, flags, state, special, queue, type, timeout_ms, key,
                               ready_key, unique_key, traceparent, agent, payload)
         VALUES (next_job, v_now - v_run.priority * 60000::bigint, v_now, v_now, v_run.priority, v_run.max_attempts, v_run.flags | 4, 1,
                 true, v_run.queue, v_run.type, v_run.deadline_ms, CASE WHEN v_run.paced THEN 'run:' || p_run END,
@@ -105,7 +103,7 @@ BEGIN
                  || next_offset || ',"limit":' || v_run.page_size || ',"partition":' || to_json(v_part.name) || ',"cursor":'
                  || coalesce(p_cursor, 'null') || '}')::json);
     END IF;
-    UPDATE pawl.run_partition p
+    UPDATE pawl_internal.run_partition p
        SET next_offset = page_advance.next_offset, cursor = p_cursor, page = p.page + 1, job = next_job, items = p.items + v_count,
            repeats = p.repeats + v_count - v_stored, pages = p.pages + 1, fetch_ms = p.fetch_ms + p_fetch_ms,
            fetch_ms_max = greatest(p.fetch_ms_max, p_fetch_ms), fetch_ms_last = p_fetch_ms,
@@ -113,25 +111,25 @@ BEGIN
      WHERE p.run = p_run AND p.part = p_part;
     outcome := CASE WHEN v_more THEN 1 ELSE 2 END;
     IF NOT v_more THEN
-        last := pawl.run_partition_end(p_run, p_part, :PART_DONE::smallint, NULL, v_now);
+        last := pawl_internal.run_partition_end(p_run, p_part, :PART_DONE::smallint, NULL, v_now);
     END IF;
     IF v_job.flags & 3 = 0 AND v_job.key IS NULL AND v_job.queue = v_run.queue THEN
         -- Most pages: nothing is kept of the job, and no job waits for its key.
-        DELETE FROM pawl.job_unique u WHERE u.key = v_job.unique_key AND u.job = p_id;
-        DELETE FROM pawl.job_step s WHERE s.job = p_id;
-        DELETE FROM pawl.job j WHERE j.id = p_id;
-        PERFORM pawl.job_claim_leave(v_claim, ARRAY[p_id], true);
-        INSERT INTO pawl.job_tally (queue, running, done, put, ready)
+        DELETE FROM pawl_internal.job_unique u WHERE u.key = v_job.unique_key AND u.job = p_id;
+        DELETE FROM pawl_internal.job_step s WHERE s.job = p_id;
+        DELETE FROM pawl_internal.job j WHERE j.id = p_id;
+        PERFORM pawl_internal.job_claim_leave(v_claim, ARRAY[p_id], true);
+        INSERT INTO pawl_internal.job_tally (queue, running, done, put, ready)
         VALUES (v_run.queue, -1, 1, (next_job > 0)::integer, (next_job > 0)::integer);
     ELSE
-        PERFORM pawl.jobs_report(p_instance, ARRAY[p_token], ARRAY[p_id], NULL, NULL, NULL, ARRAY[p_fetch_ms], NULL, NULL, NULL, NULL,
+        PERFORM pawl_internal.jobs_report(p_instance, ARRAY[p_token], ARRAY[p_id], NULL, NULL, NULL, ARRAY[p_fetch_ms], NULL, NULL, NULL, NULL,
                                  NULL, NULL, NULL);
         IF next_job > 0 THEN
-            INSERT INTO pawl.job_tally (queue, put, ready) VALUES (v_run.queue, 1, 1);
+            INSERT INTO pawl_internal.job_tally (queue, put, ready) VALUES (v_run.queue, 1, 1);
         END IF;
     END IF;
     IF next_job > 0 THEN
-        PERFORM pawl.put_wake(:PAWL_JOB::smallint, v_now);
+        PERFORM pawl_internal.put_wake(:PAWL_JOB::smallint, v_now);
     END IF;
 END
 $$;
@@ -142,7 +140,7 @@ $$;
 -- returns: answer 1 applied, 2 duplicate, 3 stale; outcome 1 fetch it, 3 skipped; skip as page_guard, 6 paused; what the handler needs
 -- tables: run, run_partition (read), those of page_skip
 -- locks: the claim, the job, and when it is skipped the partition
-CREATE OR REPLACE FUNCTION pawl.page_begin(
+CREATE OR REPLACE FUNCTION pawl_internal.page_begin(
     p_instance uuid, p_token bigint, p_id bigint, p_run bigint, p_part integer, p_generation integer, p_page bigint,
     OUT answer smallint, OUT outcome smallint, OUT skip smallint, OUT run_key text, OUT run_name text, OUT run_params json,
     OUT spec json, OUT partition text, OUT params json, OUT cursor text, OUT traceparent text, OUT bounded boolean, OUT low bigint,
@@ -151,31 +149,31 @@ CREATE OR REPLACE FUNCTION pawl.page_begin(
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET enable_seqscan = off SET jit = off AS $$
 DECLARE
-    v_run pawl.run;
-    v_part pawl.run_partition;
+    v_run pawl_internal.run;
+    v_part pawl_internal.run_partition;
 BEGIN
     outcome := 3;
     skip := 0;
-    answer := pawl.page_held(p_instance, p_token, p_id);
+    answer := pawl_internal.page_held(p_instance, p_token, p_id);
     IF answer <> :ANSWER_APPLIED THEN
         RETURN;
     END IF;
-    SELECT * INTO v_part FROM pawl.run_partition p WHERE p.run = p_run AND p.part = p_part;
-    SELECT * INTO v_run FROM pawl.run r WHERE r.id = p_run;
-    skip := pawl.page_guard(v_run, v_part, p_generation, p_page);
+    SELECT * INTO v_part FROM pawl_internal.run_partition p WHERE p.run = p_run AND p.part = p_part;
+    SELECT * INTO v_run FROM pawl_internal.run r WHERE r.id = p_run;
+    skip := pawl_internal.page_guard(v_run, v_part, p_generation, p_page);
     IF skip <> 0 OR v_part.paused AND v_part.state = :PART_ACTIVE THEN
         -- Now for good: what was read may have changed.
-        SELECT * INTO v_part FROM pawl.run_partition p WHERE p.run = p_run AND p.part = p_part FOR UPDATE;
-        SELECT * INTO v_run FROM pawl.run r WHERE r.id = p_run;
-        skip := pawl.page_guard(v_run, v_part, p_generation, p_page);
+        SELECT * INTO v_part FROM pawl_internal.run_partition p WHERE p.run = p_run AND p.part = p_part FOR UPDATE;
+        SELECT * INTO v_run FROM pawl_internal.run r WHERE r.id = p_run;
+        skip := pawl_internal.page_guard(v_run, v_part, p_generation, p_page);
         IF skip = 0 AND v_part.paused AND v_part.state = :PART_ACTIVE THEN
             skip := 6;
-            UPDATE pawl.run_partition p SET job = 0 WHERE p.run = p_run AND p.part = p_part AND p.job = p_id;
+            UPDATE pawl_internal.run_partition p SET job = 0 WHERE p.run = p_run AND p.part = p_part AND p.job = p_id;
         END IF;
     END IF;
     next_offset := v_part.next_offset;
     IF skip <> 0 THEN
-        PERFORM pawl.page_skip(p_instance, p_token, p_id, p_run, p_part);
+        PERFORM pawl_internal.page_skip(p_instance, p_token, p_id, p_run, p_part);
         RETURN;
     END IF;
     outcome := 1;
@@ -208,7 +206,7 @@ $$;
 -- locks: those of page_advance, and the statement's
 -- Runs with the rights and the search_path of the caller, as the statement must: no SECURITY DEFINER, every name qualified.
 -- search_path: the caller's
-CREATE OR REPLACE FUNCTION pawl.page_commit(
+CREATE OR REPLACE FUNCTION pawl_internal.page_commit(
     p_instance uuid, p_token bigint, p_id bigint, p_run bigint, p_part integer, p_generation integer, p_page bigint, p_keys text[],
     p_payloads json[], p_more smallint, p_cursor text, p_fetch_ms bigint, OUT answer smallint, OUT outcome smallint, OUT skip smallint,
     OUT next_offset bigint, OUT next_job bigint, OUT last boolean, OUT error text)
@@ -217,14 +215,12 @@ DECLARE
     v_done record;
     v_items json;
 BEGIN
-    PERFORM pawl.refuse_items(ARRAY['p_keys', 'p_payloads?'],
-                              ARRAY[cardinality(p_keys), cardinality(p_payloads)],
-                              ARRAY[array_position(p_keys, NULL)]);
+    {{items p_keys, p_payloads?}}
     IF pg_catalog.array_position(p_keys, NULL) IS NOT NULL OR '' OPERATOR(pg_catalog.=) ANY (p_keys) THEN
         RAISE EXCEPTION USING ERRCODE = 'PW001', MESSAGE =
             'an item has no key; the handler must give every item one, or it could be stored twice';
     END IF;
-    SELECT * INTO v_done FROM pawl.page_advance(p_instance, p_token, p_id, p_run, p_part, p_generation, p_page, p_keys, p_payloads, p_more,
+    SELECT * INTO v_done FROM pawl_internal.page_advance(p_instance, p_token, p_id, p_run, p_part, p_generation, p_page, p_keys, p_payloads, p_more,
                                                 p_cursor, p_fetch_ms);
     answer := v_done.answer;
     outcome := v_done.outcome;
@@ -255,9 +251,9 @@ $$;
 
 -- name: page_guard
 -- Why a page is not let through.
--- params: p_run pawl.run, p_part pawl.run_partition: NULL when there is none; p_generation integer, p_page bigint: of the page
+-- params: p_run pawl_internal.run, p_part pawl_internal.run_partition: NULL when there is none; p_generation integer, p_page bigint: of the page
 -- returns: 0 it is, 1 behind, 2 ahead, 3 of an old generation, 4 its partition is done, 5 its run has ended, 7 there is no such page
-CREATE OR REPLACE FUNCTION pawl.page_guard(p_run pawl.run, p_part pawl.run_partition, p_generation integer, p_page bigint)
+CREATE OR REPLACE FUNCTION pawl_internal.page_guard(p_run pawl_internal.run, p_part pawl_internal.run_partition, p_generation integer, p_page bigint)
     RETURNS smallint
 LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
@@ -277,21 +273,21 @@ $$;
 -- returns: 1 held, 2 reported before under that token, 3 the grant has ended (counted)
 -- tables: job_claim, job (read), those of jobs_report when it is not held
 -- locks: the claim, then the job
-CREATE OR REPLACE FUNCTION pawl.page_held(p_instance uuid, p_token bigint, p_id bigint) RETURNS smallint
+CREATE OR REPLACE FUNCTION pawl_internal.page_held(p_instance uuid, p_token bigint, p_id bigint) RETURNS smallint
 LANGUAGE plpgsql VOLATILE
 SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     v_answers smallint[];
 BEGIN
-    PERFORM 1 FROM pawl.job_claim c WHERE c.token = p_token AND c.instance = p_instance AND c.state = :CLAIM_ACTIVE FOR UPDATE;
+    PERFORM 1 FROM pawl_internal.job_claim c WHERE c.token = p_token AND c.instance = p_instance AND c.state = :CLAIM_ACTIVE FOR UPDATE;
     IF FOUND THEN
-        PERFORM 1 FROM pawl.job j WHERE j.id = p_id AND j.token = p_token AND j.token > 0 FOR UPDATE;
+        PERFORM 1 FROM pawl_internal.job j WHERE j.id = p_id AND j.token = p_token AND j.token > 0 FOR UPDATE;
         IF FOUND THEN
             RETURN 1;
         END IF;
     END IF;
     SELECT r.answers INTO v_answers
-      FROM pawl.jobs_report(p_instance, ARRAY[p_token], ARRAY[p_id], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL) r;
+      FROM pawl_internal.jobs_report(p_instance, ARRAY[p_token], ARRAY[p_id], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL) r;
     RETURN v_answers[1];
 END
 $$;
@@ -305,13 +301,13 @@ $$;
 -- locks: the statement's
 -- Runs with the rights and the search_path of the caller, as the statement must: no SECURITY DEFINER, every name qualified.
 -- search_path: the caller's
-CREATE OR REPLACE FUNCTION pawl.page_select(p_name text, p_page text) RETURNS TABLE (key text, payload text)
+CREATE OR REPLACE FUNCTION pawl_internal.page_select(p_name text, p_page text) RETURNS TABLE (key text, payload text)
 LANGUAGE plpgsql VOLATILE AS $$
 #variable_conflict use_column
 DECLARE
     v_sql text;
 BEGIN
-    SELECT t.sql INTO v_sql FROM pawl.run_targets() t WHERE t.name OPERATOR(pg_catalog.=) p_name;
+    SELECT t.sql INTO v_sql FROM pawl_internal.run_targets() t WHERE t.name OPERATOR(pg_catalog.=) p_name;
     IF v_sql IS NULL THEN
         RETURN;
     END IF;
@@ -334,11 +330,11 @@ $$;
 -- params: p_instance, p_token, p_id: as granted and held; p_run bigint, p_part integer
 -- tables: run_partition (updated), those of jobs_report
 -- locks: those of jobs_report; the partition is locked by the caller
-CREATE OR REPLACE FUNCTION pawl.page_skip(p_instance uuid, p_token bigint, p_id bigint, p_run bigint, p_part integer) RETURNS void
+CREATE OR REPLACE FUNCTION pawl_internal.page_skip(p_instance uuid, p_token bigint, p_id bigint, p_run bigint, p_part integer) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
-    UPDATE pawl.run_partition p SET skipped = p.skipped + 1 WHERE p.run = p_run AND p.part = p_part;
-    PERFORM pawl.jobs_report(p_instance, ARRAY[p_token], ARRAY[p_id], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+    UPDATE pawl_internal.run_partition p SET skipped = p.skipped + 1 WHERE p.run = p_run AND p.part = p_part;
+    PERFORM pawl_internal.jobs_report(p_instance, ARRAY[p_token], ARRAY[p_id], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
 END
 $$;
 
@@ -347,17 +343,17 @@ $$;
 -- params: p_id bigint (locked by the caller), p_now bigint
 -- tables: run (updated), those of job_insert
 -- locks: the run, the unique key of the job
-CREATE OR REPLACE FUNCTION pawl.run_consolidate(p_id bigint, p_now bigint) RETURNS void
+CREATE OR REPLACE FUNCTION pawl_internal.run_consolidate(p_id bigint, p_now bigint) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
-    v_run pawl.run;
-    v_job pawl.job;
+    v_run pawl_internal.run;
+    v_job pawl_internal.job;
     v_id bigint;
 BEGIN
-    UPDATE pawl.run r SET round = r.round + 1, state = CASE WHEN r.consolidate IS NULL THEN r.state ELSE :RUN_IS_CONSOLIDATING END
+    UPDATE pawl_internal.run r SET round = r.round + 1, state = CASE WHEN r.consolidate IS NULL THEN r.state ELSE :RUN_IS_CONSOLIDATING END
      WHERE r.id = p_id RETURNING r.* INTO v_run;
     IF v_run.consolidate IS NULL THEN
-        PERFORM pawl.run_consolidated(p_id, p_now);
+        PERFORM pawl_internal.run_consolidated(p_id, p_now);
         RETURN;
     END IF;
     v_job.type := v_run.consolidate;
@@ -370,10 +366,10 @@ BEGIN
     v_job.unique_key := format('run:%s:consolidate:%s', p_id, v_run.round);
     v_job.payload := format('{"run":%s,"round":%s,"key":%s,"name":%s,"partitions":%s,"done":%s,"failed":%s,"items":%s}', p_id,
         v_run.round, to_json(v_run.key), to_json(v_run.name), v_run.partitions, v_run.done, v_run.failed,
-        (SELECT coalesce(sum(p.items), 0) FROM pawl.run_partition p WHERE p.run = p_id))::json;
-    SELECT i.id INTO v_id FROM pawl.job_insert(v_job, p_now) i;
-    UPDATE pawl.run r SET job = v_id WHERE r.id = p_id;
-    PERFORM pawl.put_wake(:PAWL_JOB::smallint, p_now);
+        (SELECT coalesce(sum(p.items), 0) FROM pawl_internal.run_partition p WHERE p.run = p_id))::json;
+    SELECT i.id INTO v_id FROM pawl_internal.job_insert(v_job, p_now) i;
+    UPDATE pawl_internal.run r SET job = v_id WHERE r.id = p_id;
+    PERFORM pawl_internal.put_wake(:PAWL_JOB::smallint, p_now);
 END
 $$;
 
@@ -382,15 +378,15 @@ $$;
 -- params: p_id bigint, p_now bigint
 -- tables: run (updated), those of run_end
 -- locks: the run, then its parents
-CREATE OR REPLACE FUNCTION pawl.run_consolidated(p_id bigint, p_now bigint) RETURNS void
+CREATE OR REPLACE FUNCTION pawl_internal.run_consolidated(p_id bigint, p_now bigint) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
-    v_run pawl.run;
+    v_run pawl_internal.run;
 BEGIN
-    UPDATE pawl.run r SET consolidated = true, job = 0, state = CASE WHEN r.children_open > 0 THEN :RUN_IS_NESTED ELSE r.state END
+    UPDATE pawl_internal.run r SET consolidated = true, job = 0, state = CASE WHEN r.children_open > 0 THEN :RUN_IS_NESTED ELSE r.state END
      WHERE r.id = p_id RETURNING r.* INTO v_run;
     IF v_run.children_open = 0 THEN
-        PERFORM pawl.run_nest_end(v_run, p_now);
+        PERFORM pawl_internal.run_nest_end(v_run, p_now);
     END IF;
 END
 $$;
@@ -400,27 +396,27 @@ $$;
 -- params: p_id bigint; p_state smallint: 5 completed, 6 failed, 7 cancelled; p_error text; p_now bigint
 -- tables: run (updated), job_limit (deleted), those of jobs_wake
 -- locks: the run, then its parents; the wait key
-CREATE OR REPLACE FUNCTION pawl.run_end(p_id bigint, p_state smallint, p_error text, p_now bigint) RETURNS void
+CREATE OR REPLACE FUNCTION pawl_internal.run_end(p_id bigint, p_state smallint, p_error text, p_now bigint) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
-    v_run pawl.run;
-    v_parent pawl.run;
+    v_run pawl_internal.run;
+    v_parent pawl_internal.run;
 BEGIN
-    UPDATE pawl.run r SET state = p_state, ended_ms = p_now, error = pawl.text_cut(p_error, 4096) WHERE r.id = p_id
+    UPDATE pawl_internal.run r SET state = p_state, ended_ms = p_now, error = pawl_internal.text_cut(p_error, 4096) WHERE r.id = p_id
     RETURNING r.* INTO v_run;
     IF v_run.paced THEN
-        DELETE FROM pawl.job_limit l WHERE l.key = 'run:' || p_id;
+        DELETE FROM pawl_internal.job_limit l WHERE l.key = 'run:' || p_id;
     END IF;
     IF v_run.wait_key IS NOT NULL THEN
-        PERFORM pawl.jobs_wake(v_run.wait_key, format('{"run":%s,"key":%s,"state":"%s"}', p_id, to_json(v_run.key),
+        PERFORM pawl_internal.jobs_wake(v_run.wait_key, format('{"run":%s,"key":%s,"state":"%s"}', p_id, to_json(v_run.key),
             CASE p_state WHEN 5 THEN 'completed' WHEN 6 THEN 'failed' ELSE 'cancelled' END)::json, 604800000);
     END IF;
     IF v_run.parent IS NOT NULL THEN
-        UPDATE pawl.run r SET children_open = r.children_open - 1,
+        UPDATE pawl_internal.run r SET children_open = r.children_open - 1,
                               children_failed = r.children_failed + CASE WHEN p_state = :RUN_IS_COMPLETED THEN 0 ELSE 1 END
          WHERE r.id = v_run.parent RETURNING r.* INTO v_parent;
         IF v_parent.state = :RUN_IS_NESTED AND v_parent.children_open = 0 THEN
-            PERFORM pawl.run_nest_end(v_parent, p_now);
+            PERFORM pawl_internal.run_nest_end(v_parent, p_now);
         END IF;
     END IF;
 END
@@ -428,103 +424,103 @@ $$;
 
 -- name: run_fan_in
 -- What follows when no partition of a run is open.
--- params: p_run pawl.run (locked, as it is now), p_now bigint
+-- params: p_run pawl_internal.run (locked, as it is now), p_now bigint
 -- tables: those of run_consolidate and run_end
 -- locks: those of run_consolidate and run_end
-CREATE OR REPLACE FUNCTION pawl.run_fan_in(p_run pawl.run, p_now bigint) RETURNS void
+CREATE OR REPLACE FUNCTION pawl_internal.run_fan_in(p_run pawl_internal.run, p_now bigint) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     IF p_run.failed = 0 OR p_run.policy = :FAILED_PARTIAL THEN
-        PERFORM pawl.run_consolidate(p_run.id, p_now);
+        PERFORM pawl_internal.run_consolidate(p_run.id, p_now);
     ELSIF p_run.policy = :FAILED_WAIT THEN
-        UPDATE pawl.run r SET state = :RUN_IS_IN_REPAIR WHERE r.id = p_run.id;
+        UPDATE pawl_internal.run r SET state = :RUN_IS_IN_REPAIR WHERE r.id = p_run.id;
     ELSE
-        PERFORM pawl.run_end(p_run.id, :RUN_IS_FAILED::smallint, format('%s of %s partitions failed', p_run.failed, p_run.partitions), p_now);
+        PERFORM pawl_internal.run_end(p_run.id, :RUN_IS_FAILED::smallint, format('%s of %s partitions failed', p_run.failed, p_run.partitions), p_now);
     END IF;
 END
 $$;
 
 -- name: run_job_ended
 -- A job of a run ended for good in another way than by page_commit.
--- params: p_job pawl.job; p_how smallint: 1 completed, 2 cancelled, 3 dead; p_error text; p_now bigint
+-- params: p_job pawl_internal.job; p_how smallint: 1 completed, 2 cancelled, 3 dead; p_error text; p_now bigint
 -- returns: nothing; a job that its partition or run does not wait for ends without a trace
 -- tables: those of run_partition_end, run_end, run_consolidated
 -- locks: the partition, then the run and its parents
-CREATE OR REPLACE FUNCTION pawl.run_job_ended(p_job pawl.job, p_how smallint, p_error text, p_now bigint) RETURNS void
+CREATE OR REPLACE FUNCTION pawl_internal.run_job_ended(p_job pawl_internal.job, p_how smallint, p_error text, p_now bigint) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_name text[] := string_to_array(p_job.unique_key, ':');
-    v_run pawl.run;
+    v_run pawl_internal.run;
     v_why text := CASE p_how WHEN 1 THEN format('its job %s was completed without a page', p_job.id)
                              WHEN 2 THEN format('its job %s was cancelled', p_job.id) ELSE coalesce(p_error, 'its job died') END;
 BEGIN
     IF v_name[3] <> 'consolidate' THEN
-        PERFORM 1 FROM pawl.run_partition p
+        PERFORM 1 FROM pawl_internal.run_partition p
           WHERE p.run = v_name[2]::bigint AND p.part = v_name[3]::integer AND p.state = :PART_ACTIVE AND p.job = p_job.id FOR UPDATE;
         IF FOUND THEN
-            PERFORM pawl.run_partition_end(v_name[2]::bigint, v_name[3]::integer, :PART_FAILED::smallint, v_why, p_now);
+            PERFORM pawl_internal.run_partition_end(v_name[2]::bigint, v_name[3]::integer, :PART_FAILED::smallint, v_why, p_now);
         END IF;
         RETURN;
     END IF;
-    SELECT * INTO v_run FROM pawl.run r WHERE r.id = v_name[2]::bigint AND r.job = p_job.id FOR UPDATE;
+    SELECT * INTO v_run FROM pawl_internal.run r WHERE r.id = v_name[2]::bigint AND r.job = p_job.id FOR UPDATE;
     IF NOT FOUND OR NOT (v_run.state = :RUN_IS_CONSOLIDATING OR v_run.state = :RUN_IS_FAILED AND p_how = 1) THEN
         RETURN;
     END IF;
     IF p_how <> 1 THEN
-        PERFORM pawl.run_end(v_run.id, :RUN_IS_FAILED::smallint, 'the consolidation failed: ' || v_why, p_now);
+        PERFORM pawl_internal.run_end(v_run.id, :RUN_IS_FAILED::smallint, 'the consolidation failed: ' || v_why, p_now);
         RETURN;
     END IF;
     IF v_run.state = :RUN_IS_FAILED THEN
-        PERFORM pawl.run_open(v_run, :RUN_IS_CONSOLIDATING::smallint);
+        PERFORM pawl_internal.run_open(v_run, :RUN_IS_CONSOLIDATING::smallint);
     END IF;
-    PERFORM pawl.run_consolidated(v_run.id, p_now);
+    PERFORM pawl_internal.run_consolidated(v_run.id, p_now);
 END
 $$;
 
 -- name: run_nest_end
 -- A run that has consolidated and has no open children ends as they did.
--- params: p_run pawl.run (locked), p_now bigint
+-- params: p_run pawl_internal.run (locked), p_now bigint
 -- tables: those of run_end
 -- locks: those of run_end
-CREATE OR REPLACE FUNCTION pawl.run_nest_end(p_run pawl.run, p_now bigint) RETURNS void
+CREATE OR REPLACE FUNCTION pawl_internal.run_nest_end(p_run pawl_internal.run, p_now bigint) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
-    PERFORM pawl.run_end(p_run.id, CASE WHEN p_run.children_failed > 0 THEN :RUN_IS_FAILED ELSE :RUN_IS_COMPLETED END::smallint,
+    PERFORM pawl_internal.run_end(p_run.id, CASE WHEN p_run.children_failed > 0 THEN :RUN_IS_FAILED ELSE :RUN_IS_COMPLETED END::smallint,
                          CASE WHEN p_run.children_failed > 0 THEN format('%s of its child runs failed', p_run.children_failed) END, p_now);
 END
 $$;
 
 -- name: run_pages_put
 -- The page jobs of active partitions that have none.
--- params: p_run pawl.run; p_parts integer[]: of these only (NULL: of all); p_now bigint
+-- params: p_run pawl_internal.run; p_parts integer[]: of these only (NULL: of all); p_now bigint
 -- returns: nothing; a partition that is paused gets none
 -- tables: run_partition (updated), job, job_unique, job_tally (inserted)
 -- locks: the partitions are locked by the caller; unique keys
-CREATE OR REPLACE FUNCTION pawl.run_pages_put(p_run pawl.run, p_parts integer[], p_now bigint) RETURNS void
+CREATE OR REPLACE FUNCTION pawl_internal.run_pages_put(p_run pawl_internal.run, p_parts integer[], p_now bigint) RETURNS void
 LANGUAGE plpgsql VOLATILE
 SET jit = off AS $$
 BEGIN
     WITH src AS MATERIALIZED (
-        SELECT p.part, nextval('pawl.job_seq') AS id,
+        SELECT p.part, nextval('pawl_internal.job_seq') AS id,
                'run:' || p.run || ':' || p.part || ':' || p.page || CASE WHEN p.generation > 0 THEN ':' || p.generation ELSE '' END AS key,
                format('{"run":%s,"part":%s,"generation":%s,"page":%s,"offset":%s,"limit":%s,"partition":%s,"cursor":%s}', p.run, p.part,
                       p.generation, p.page, p.next_offset, p_run.page_size, to_json(p.name), coalesce(p.cursor, 'null'))::json AS payload
-          FROM pawl.run_partition p
+          FROM pawl_internal.run_partition p
          WHERE p.run = p_run.id AND p.state = :PART_ACTIVE AND NOT p.paused AND p.job = 0 AND (p_parts IS NULL OR p.part = ANY (p_parts))
          ORDER BY p.part),
     keys AS (
-        INSERT INTO pawl.job_unique (key, job) SELECT s.key, s.id FROM src s ORDER BY s.part),
+        INSERT INTO pawl_internal.job_unique (key, job) SELECT s.key, s.id FROM src s ORDER BY s.part),
     jobs AS (
-        INSERT INTO pawl.job (id, ord, due_ms, put_ms, priority, max_attempts, flags, state, special, queue, type, timeout_ms, key,
+        INSERT INTO pawl_internal.job (id, ord, due_ms, put_ms, priority, max_attempts, flags, state, special, queue, type, timeout_ms, key,
                               ready_key, unique_key, traceparent, agent, payload)
         SELECT s.id, p_now - p_run.priority * 60000::bigint, p_now, p_now, p_run.priority, p_run.max_attempts, p_run.flags | 4, 1, true,
                p_run.queue, p_run.type, p_run.deadline_ms, CASE WHEN p_run.paced THEN 'run:' || p_run.id END,
                CASE WHEN p_run.paced THEN 'run:' || p_run.id END, s.key, p_run.traceparent, p_run.agent, s.payload
           FROM src s ORDER BY s.part),
     counted AS (
-        INSERT INTO pawl.job_tally (queue, put, ready) SELECT p_run.queue, count(*), count(*) FROM src s HAVING count(*) > 0)
-    UPDATE pawl.run_partition p SET job = s.id FROM src s WHERE p.run = p_run.id AND p.part = s.part;
-    PERFORM pawl.put_wake(:PAWL_JOB::smallint, p_now);
+        INSERT INTO pawl_internal.job_tally (queue, put, ready) SELECT p_run.queue, count(*), count(*) FROM src s HAVING count(*) > 0)
+    UPDATE pawl_internal.run_partition p SET job = s.id FROM src s WHERE p.run = p_run.id AND p.part = s.part;
+    PERFORM pawl_internal.put_wake(:PAWL_JOB::smallint, p_now);
 END
 $$;
 
@@ -534,17 +530,17 @@ $$;
 -- returns: whether none is left
 -- tables: run_partition, run (updated), those of job_insert and run_fan_in
 -- locks: the run, then those of run_fan_in
-CREATE OR REPLACE FUNCTION pawl.run_partition_end(p_run bigint, p_part integer, p_state smallint, p_error text, p_now bigint)
+CREATE OR REPLACE FUNCTION pawl_internal.run_partition_end(p_run bigint, p_part integer, p_state smallint, p_error text, p_now bigint)
     RETURNS boolean
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
-    v_part pawl.run_partition;
-    v_run pawl.run;
-    v_job pawl.job;
+    v_part pawl_internal.run_partition;
+    v_run pawl_internal.run;
+    v_job pawl_internal.job;
 BEGIN
-    UPDATE pawl.run_partition p SET state = p_state, error = pawl.text_cut(p_error, 4096), ended_ms = p_now, updated_ms = p_now
+    UPDATE pawl_internal.run_partition p SET state = p_state, error = pawl_internal.text_cut(p_error, 4096), ended_ms = p_now, updated_ms = p_now
      WHERE p.run = p_run AND p.part = p_part RETURNING p.* INTO v_part;
-    UPDATE pawl.run r SET remaining = r.remaining - 1, done = r.done + (p_state = :PART_DONE)::integer,
+    UPDATE pawl_internal.run r SET remaining = r.remaining - 1, done = r.done + (p_state = :PART_DONE)::integer,
                           failed = r.failed + (p_state = :PART_FAILED)::integer
      WHERE r.id = p_run RETURNING r.* INTO v_run;
     IF v_run.announce IS NOT NULL THEN
@@ -559,11 +555,11 @@ BEGIN
         v_job.payload := format('{"run":%s,"part":%s,"generation":%s,"partition":%s,"status":"%s","items":%s,"error":%s}', p_run, p_part,
             v_part.generation, to_json(v_part.name), CASE WHEN p_state = :PART_DONE THEN 'done' ELSE 'failed' END, v_part.items,
             coalesce(to_json(v_part.error), 'null'))::json;
-        PERFORM pawl.job_insert(v_job, p_now);
-        PERFORM pawl.put_wake(:PAWL_JOB::smallint, p_now);
+        PERFORM pawl_internal.job_insert(v_job, p_now);
+        PERFORM pawl_internal.put_wake(:PAWL_JOB::smallint, p_now);
     END IF;
     IF v_run.remaining = 0 THEN
-        PERFORM pawl.run_fan_in(v_run, p_now);
+        PERFORM pawl_internal.run_fan_in(v_run, p_now);
     END IF;
     RETURN v_run.remaining = 0;
 END
@@ -571,22 +567,22 @@ $$;
 
 -- name: run_partition_open
 -- A partition that is done or failed is worked on again, and so is its run.
--- params: p_run pawl.run, p_part pawl.run_partition, both locked and as they are now; p_now bigint
+-- params: p_run pawl_internal.run, p_part pawl_internal.run_partition, both locked and as they are now; p_now bigint
 -- tables: run_partition, run (updated), those of run_open
 -- locks: those of run_open
-CREATE OR REPLACE FUNCTION pawl.run_partition_open(p_run pawl.run, p_part pawl.run_partition, p_now bigint) RETURNS void
+CREATE OR REPLACE FUNCTION pawl_internal.run_partition_open(p_run pawl_internal.run, p_part pawl_internal.run_partition, p_now bigint) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     IF p_part.state = :PART_ACTIVE THEN
         RETURN;
     END IF;
-    UPDATE pawl.run_partition p SET state = :PART_ACTIVE, paused = p_run.paused, error = NULL, ended_ms = 0, updated_ms = p_now
+    UPDATE pawl_internal.run_partition p SET state = :PART_ACTIVE, paused = p_run.paused, error = NULL, ended_ms = 0, updated_ms = p_now
      WHERE p.run = p_part.run AND p.part = p_part.part;
-    UPDATE pawl.run r SET remaining = r.remaining + 1, done = r.done - (p_part.state = :PART_DONE)::integer,
+    UPDATE pawl_internal.run r SET remaining = r.remaining + 1, done = r.done - (p_part.state = :PART_DONE)::integer,
                           failed = r.failed - (p_part.state = :PART_FAILED)::integer
      WHERE r.id = p_run.id;
     IF p_run.state <> :RUN_IS_RUNNING THEN
-        PERFORM pawl.run_open(p_run, :RUN_IS_RUNNING::smallint);
+        PERFORM pawl_internal.run_open(p_run, :RUN_IS_RUNNING::smallint);
     END IF;
 END
 $$;
@@ -596,13 +592,13 @@ $$;
 -- params: p_run bigint, p_part integer (-1: any), p_after text (NULL: from the first), p_limit integer
 -- returns: part, key, payload, by key
 -- tables: run_item (read)
-CREATE OR REPLACE FUNCTION pawl.view_items(p_run bigint, p_part integer, p_after text, p_limit integer)
+CREATE OR REPLACE FUNCTION pawl_internal.view_items(p_run bigint, p_part integer, p_after text, p_limit integer)
     RETURNS TABLE (part integer, key text, payload json)
 LANGUAGE plpgsql STABLE SECURITY DEFINER AS $$
 #variable_conflict use_column
 BEGIN
-    PERFORM pawl.refuse_range('p_limit', p_limit, 0, 1000000);
-    RETURN QUERY SELECT i.part, i.key, i.payload FROM pawl.run_item i
+    PERFORM pawl_internal.refuse_range('limit', p_limit, 0, 1000000);
+    RETURN QUERY SELECT i.part, i.key, i.payload FROM pawl_internal.run_item i
                   WHERE i.run = p_run AND (p_part < 0 OR i.part = p_part) AND (p_after IS NULL OR i.key > p_after)
                   ORDER BY i.key LIMIT p_limit;
 END

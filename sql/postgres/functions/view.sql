@@ -3,34 +3,34 @@
 -- name: message_all
 -- Every message in any state, in the shape of message_row; internal, no role has rights on it.
 -- tables: message, aside, dead, history, claim, hold (read)
-CREATE OR REPLACE VIEW pawl.message_all AS
+CREATE OR REPLACE VIEW pawl_internal.message_all AS
 SELECT 1 AS place, coalesce(c.token, 0) AS token, coalesce(c.lease_until_ms, 0) AS lease_until_ms, m.seq, {{m.message}},
        1 AS attempt, 0 AS deaths, false AS out_of_order, CASE WHEN c.token IS NULL THEN :STATE_READY ELSE :STATE_LEASED END AS state,
        c.instance AS claimed_by, 0 AS attempts, 0::bigint AS scheduled_ms, 0 AS reason, NULL::text AS error,
        NULL::text AS fingerprint, 0::bigint AS ended_ms
-  FROM pawl.message m
-  LEFT JOIN pawl.claim c ON c.kind = m.kind AND c.lane = m.lane AND c.state = :CLAIM_ACTIVE AND c.source = :SOURCE_MESSAGE AND m.seq = ANY (c.seqs)
+  FROM pawl_internal.message m
+  LEFT JOIN pawl_internal.claim c ON c.kind = m.kind AND c.lane = m.lane AND c.state = :CLAIM_ACTIVE AND c.source = :SOURCE_MESSAGE AND m.seq = ANY (c.seqs)
 UNION ALL
 SELECT 2, coalesce(c.token, 0), coalesce(c.lease_until_ms, 0), a.seq, {{a.message}},
        a.attempts + a.deaths + 1, a.deaths, a.out_of_order, s.state,
        c.instance, a.attempts, CASE WHEN s.state = :STATE_SCHEDULED THEN a.scheduled_ms ELSE 0 END, a.reason::integer, a.error, NULL, 0
-  FROM pawl.aside a
-  LEFT JOIN pawl.claim c ON c.kind = a.kind AND c.lane = a.lane AND c.state = :CLAIM_ACTIVE AND c.source = :SOURCE_ASIDE AND a.seq = ANY (c.seqs)
+  FROM pawl_internal.aside a
+  LEFT JOIN pawl_internal.claim c ON c.kind = a.kind AND c.lane = a.lane AND c.state = :CLAIM_ACTIVE AND c.source = :SOURCE_ASIDE AND a.seq = ANY (c.seqs)
   CROSS JOIN LATERAL (
        SELECT CASE WHEN c.token IS NOT NULL THEN 2
-                   WHEN EXISTS (SELECT 1 FROM pawl.hold h WHERE h.kind = a.kind AND h.key = a.key AND h.state = :HOLD_WAITING)
-                        AND NOT EXISTS (SELECT 1 FROM pawl.aside b WHERE b.kind = a.kind AND b.key = a.key AND b.seq < a.seq)
+                   WHEN EXISTS (SELECT 1 FROM pawl_internal.hold h WHERE h.kind = a.kind AND h.key = a.key AND h.state = :HOLD_WAITING)
+                        AND NOT EXISTS (SELECT 1 FROM pawl_internal.aside b WHERE b.kind = a.kind AND b.key = a.key AND b.seq < a.seq)
                    THEN :STATE_SCHEDULED ELSE :STATE_BLOCKED END AS state) s
 UNION ALL
 SELECT 3, 0, 0, d.seq, {{d.message}},
        d.attempts + d.deaths + 1, d.deaths, d.out_of_order, 5,
        NULL, d.attempts, 0, d.reason::integer, d.error, d.fingerprint, d.died_ms
-  FROM pawl.dead d
+  FROM pawl_internal.dead d
 UNION ALL
 SELECT 4, 0, 0, h.seq, {{h.message}},
        h.attempts + h.deaths + 1, h.deaths, h.out_of_order, 6,
        NULL, h.attempts, 0, 0, h.error, NULL, h.ended_ms
-  FROM pawl.history h;
+  FROM pawl_internal.history h;
 
 -- name: payloads_shown
 -- Whether the caller may see what work carries and what came of it: workers and operators may, the role that only
@@ -38,7 +38,7 @@ SELECT 4, 0, 0, h.seq, {{h.message}},
 -- params: none
 -- returns: false: leave payloads, parameters, cursors, outputs and errors out
 -- The caller is the role that was set, else the login: a function with its owner's rights does not change either.
-CREATE OR REPLACE FUNCTION pawl.payloads_shown() RETURNS boolean
+CREATE OR REPLACE FUNCTION pawl_internal.payloads_shown() RETURNS boolean
 LANGUAGE plpgsql STABLE SECURITY DEFINER AS $$
 DECLARE
     v_caller name := CASE WHEN current_setting('role') = 'none' THEN session_user ELSE current_setting('role')::name END;
@@ -46,62 +46,25 @@ BEGIN
     -- What only an operator, and what only a worker may do.
     RETURN (SELECT bool_or(has_function_privilege(v_caller, p.oid, 'EXECUTE')) FROM pg_proc p
              WHERE p.proname IN ('dead_redrive', 'wait_late')
-               AND p.pronamespace = (SELECT c.relnamespace FROM pg_class c WHERE c.oid = 'pawl.settings'::regclass));
+               AND p.pronamespace = 'pawl_internal'::regnamespace);
 END
 $$;
-
--- name: role_views
--- What the view role may look at: no payload, no headers, no error text of a message.
--- tables: those of message_all, instance, lane (read)
--- security_barrier: a cheap function in a user's query must not see rows that the view leaves out.
-CREATE OR REPLACE VIEW pawl.instances WITH (security_barrier) AS
-SELECT i.id, i.service, i.host, i.pid, i.kinds, CASE i.state WHEN 1 THEN 'active' ELSE 'evicted' END AS state,
-       to_timestamp(i.started_ms / 1000.0) AS started_at, to_timestamp(i.beat_ms / 1000.0) AS last_heartbeat_at,
-       to_timestamp(i.lease_until_ms / 1000.0) AS lease_until
-  FROM pawl.instance i;
-
-CREATE OR REPLACE VIEW pawl.lanes WITH (security_barrier) AS
-SELECT (ARRAY['outbox', 'inbox', 'perspective'])[l.kind] AS kind, l.lane, l.owner, l.token, l.draining, l.high, l.moves
-  FROM pawl.lane l;
-
-CREATE OR REPLACE VIEW pawl.messages WITH (security_barrier) AS
-SELECT (ARRAY['outbox', 'inbox', 'perspective'])[v.kind] AS kind, v.seq, v.id, v.stream, v.topic, v.type, v.lane, v.partition,
-       (ARRAY['ready', 'leased', 'scheduled', 'blocked', 'dead', 'done'])[v.state] AS state, v.claimed_by, v.attempts,
-       v.deaths, to_timestamp(v.put_ms / 1000.0) AS put_at, to_timestamp(nullif(v.scheduled_ms, 0) / 1000.0) AS scheduled_for,
-       to_timestamp(nullif(v.lease_until_ms, 0) / 1000.0) AS lease_until
-  FROM pawl.message_all v;
-
-CREATE OR REPLACE VIEW pawl.dead_letters WITH (security_barrier) AS
-SELECT (ARRAY['outbox', 'inbox', 'perspective'])[d.kind] AS kind, d.seq, d.id, d.stream, d.type, d.attempts, d.deaths,
-       (ARRAY['attempts', 'permanent', 'killed', 'parked'])[d.reason] AS reason, d.fingerprint,
-       to_timestamp(d.died_ms / 1000.0) AS died_at
-  FROM pawl.dead d;
-
-CREATE OR REPLACE VIEW pawl.counts WITH (security_barrier) AS
-SELECT (ARRAY['outbox', 'inbox', 'perspective'])[t.kind] AS kind, coalesce(sum(t.put), 0) AS put, coalesce(sum(t.done), 0) AS done,
-       coalesce(sum(t.failed), 0) AS failed, coalesce(sum(t.aside), 0) AS aside, coalesce(sum(t.dead), 0) AS dead, coalesce(sum(t.stale), 0) AS stale,
-       coalesce(sum(t.duplicate), 0) AS duplicate
-  FROM pawl.tally t GROUP BY t.kind;
 
 -- name: rollups_add
 -- Adds what a worker has counted to what all have.
 -- params: arrays of one length: measure, kind, result, bucket, count, sum; no cell twice
 -- tables: rollup (written)
 -- locks: the rows, in the order of their key
-CREATE OR REPLACE FUNCTION pawl.rollups_add(p_measures int[], p_kinds int[], p_results int[], p_buckets int[], p_counts bigint[],
+CREATE OR REPLACE FUNCTION pawl_internal.rollups_add(p_measures int[], p_kinds int[], p_results int[], p_buckets int[], p_counts bigint[],
     p_sums bigint[]) RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
-    PERFORM pawl.refuse_items(ARRAY['p_measures', 'p_kinds', 'p_results', 'p_buckets', 'p_counts', 'p_sums'],
-                              ARRAY[cardinality(p_measures), cardinality(p_kinds), cardinality(p_results), cardinality(p_buckets),
-                                    cardinality(p_counts), cardinality(p_sums)],
-                              ARRAY[array_position(p_measures, NULL), array_position(p_kinds, NULL), array_position(p_results, NULL),
-                                    array_position(p_buckets, NULL), array_position(p_counts, NULL), array_position(p_sums, NULL)]);
-    PERFORM pawl.refuse_numbers('p_measures', p_measures, 0, 32767);
-    PERFORM pawl.refuse_numbers('p_kinds', p_kinds, 0, 32767);
-    PERFORM pawl.refuse_numbers('p_results', p_results, 0, 32767);
-    PERFORM pawl.refuse_numbers('p_buckets', p_buckets, 0, 32767);
-    INSERT INTO pawl.rollup AS r (measure, kind, result, bucket, count, sum)
+    {{items p_measures, p_kinds, p_results, p_buckets, p_counts, p_sums}}
+    PERFORM pawl_internal.refuse_numbers('measures', p_measures, 0, 32767);
+    PERFORM pawl_internal.refuse_numbers('kinds', p_kinds, 0, 32767);
+    PERFORM pawl_internal.refuse_numbers('results', p_results, 0, 32767);
+    PERFORM pawl_internal.refuse_numbers('buckets', p_buckets, 0, 32767);
+    INSERT INTO pawl_internal.rollup AS r (measure, kind, result, bucket, count, sum)
     SELECT u.measure, u.kind, u.result, u.bucket, u.count, u.sum
       FROM unnest(p_measures, p_kinds, p_results, p_buckets, p_counts, p_sums) AS u(measure, kind, result, bucket, count, sum)
      ORDER BY 1, 2, 3, 4
@@ -115,19 +78,19 @@ $$;
 -- returns: how many rows went
 -- tables: tally
 -- locks: the rows that are folded (skip locked)
-CREATE OR REPLACE FUNCTION pawl.tally_fold(p_rows_max integer) RETURNS bigint
+CREATE OR REPLACE FUNCTION pawl_internal.tally_fold(p_rows_max integer) RETURNS bigint
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_count bigint;
 BEGIN
-    IF (SELECT count(*) FROM (SELECT 1 FROM pawl.tally LIMIT 4) t) < 4 THEN
+    IF (SELECT count(*) FROM (SELECT 1 FROM pawl_internal.tally LIMIT 4) t) < 4 THEN
         RETURN 0; -- already one row per kind
     END IF;
     WITH gone AS (
-        DELETE FROM pawl.tally t
-         WHERE t.ctid = ANY (ARRAY(SELECT o.ctid FROM pawl.tally o LIMIT p_rows_max FOR UPDATE SKIP LOCKED)) RETURNING t.*),
+        DELETE FROM pawl_internal.tally t
+         WHERE t.ctid = ANY (ARRAY(SELECT o.ctid FROM pawl_internal.tally o LIMIT p_rows_max FOR UPDATE SKIP LOCKED)) RETURNING t.*),
     sums AS (
-        INSERT INTO pawl.tally (kind, {{tally}})
+        INSERT INTO pawl_internal.tally (kind, {{tally}})
         SELECT g.kind, {{each tally: sum(g.@)}}
           FROM gone g GROUP BY g.kind)
     SELECT count(*) INTO v_count FROM gone;
@@ -139,25 +102,25 @@ $$;
 -- Gauges and counters of every kind, from the tally and the small tables.
 -- returns: one row per kind
 -- tables: tally, claim, lane, message, hold (read: one row per lane)
-CREATE OR REPLACE FUNCTION pawl.view_counts() RETURNS TABLE (
+CREATE OR REPLACE FUNCTION pawl_internal.view_counts() RETURNS TABLE (
     now_ms bigint, kind smallint, ready bigint, leased bigint, {{types tally}}, oldest_ready_ms bigint,
     claims_active bigint, claims_overdue bigint, lanes_free integer, next_due_ms bigint)
 LANGUAGE sql VOLATILE SECURITY DEFINER ROWS 3
 SET jit = off AS $$
-    WITH clock AS MATERIALIZED (SELECT pawl.now_ms() AS now_ms),
+    WITH clock AS MATERIALIZED (SELECT pawl_internal.now_ms() AS now_ms),
     sums AS (
         SELECT k.kind, {{each tally: coalesce(sum(t.@), 0)::bigint AS @}}
-          FROM generate_series(1, :KIND_COUNT) AS k(kind) LEFT JOIN pawl.tally t ON t.kind = k.kind GROUP BY k.kind),
+          FROM generate_series(1, :KIND_COUNT) AS k(kind) LEFT JOIN pawl_internal.tally t ON t.kind = k.kind GROUP BY k.kind),
     claims AS (
         SELECT c.kind, count(*) AS active, count(*) FILTER (WHERE c.lease_until_ms <= k.now_ms) AS overdue,
                sum(cardinality(c.seqs)) AS leased, sum(cardinality(c.seqs)) FILTER (WHERE c.source = :SOURCE_MESSAGE) AS in_message
-          FROM pawl.claim c CROSS JOIN clock k WHERE c.state = :CLAIM_ACTIVE GROUP BY c.kind),
+          FROM pawl_internal.claim c CROSS JOIN clock k WHERE c.state = :CLAIM_ACTIVE GROUP BY c.kind),
     lanes AS (
         SELECT l.kind, count(*) FILTER (WHERE l.owner IS NULL) AS free, min(f.put_ms) AS oldest, min(d.due_ms) AS next_due
-          FROM pawl.lane l
-          LEFT JOIN LATERAL (SELECT m.put_ms FROM pawl.message m
+          FROM pawl_internal.lane l
+          LEFT JOIN LATERAL (SELECT m.put_ms FROM pawl_internal.message m
                               WHERE m.kind = l.kind AND m.lane = l.lane AND m.seq > l.high ORDER BY m.seq LIMIT 1) f ON true
-          LEFT JOIN LATERAL (SELECT h.due_ms FROM pawl.hold h WHERE h.kind = l.kind AND h.lane = l.lane AND h.state = :HOLD_WAITING
+          LEFT JOIN LATERAL (SELECT h.due_ms FROM pawl_internal.hold h WHERE h.kind = l.kind AND h.lane = l.lane AND h.state = :HOLD_WAITING
                               ORDER BY h.due_ms LIMIT 1) d ON true
          GROUP BY l.kind)
     SELECT k.now_ms, l.kind,
@@ -173,20 +136,20 @@ $$;
 -- params: p_low uuid, p_high uuid (both included), p_limit integer
 -- returns: id, each once, ascending
 -- tables: message, aside, dead, history (read)
-CREATE OR REPLACE FUNCTION pawl.view_ids(p_low uuid, p_high uuid, p_limit integer) RETURNS TABLE (id uuid)
+CREATE OR REPLACE FUNCTION pawl_internal.view_ids(p_low uuid, p_high uuid, p_limit integer) RETURNS TABLE (id uuid)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 2
 SET enable_seqscan = off SET jit = off AS $$
 BEGIN
-    PERFORM pawl.refuse_range('p_limit', p_limit, 0, 1000000);
+    PERFORM pawl_internal.refuse_range('limit', p_limit, 0, 1000000);
     p_low := coalesce(p_low, '00000000-0000-0000-0000-000000000000'); -- the nil id comes as NULL
     RETURN QUERY
-        (SELECT DISTINCT m.id FROM pawl.message m WHERE m.id BETWEEN p_low AND p_high ORDER BY m.id LIMIT p_limit)
+        (SELECT DISTINCT m.id FROM pawl_internal.message m WHERE m.id BETWEEN p_low AND p_high ORDER BY m.id LIMIT p_limit)
         UNION
-        (SELECT DISTINCT a.id FROM pawl.aside a WHERE a.id BETWEEN p_low AND p_high ORDER BY a.id LIMIT p_limit)
+        (SELECT DISTINCT a.id FROM pawl_internal.aside a WHERE a.id BETWEEN p_low AND p_high ORDER BY a.id LIMIT p_limit)
         UNION
-        (SELECT DISTINCT d.id FROM pawl.dead d WHERE d.id BETWEEN p_low AND p_high ORDER BY d.id LIMIT p_limit)
+        (SELECT DISTINCT d.id FROM pawl_internal.dead d WHERE d.id BETWEEN p_low AND p_high ORDER BY d.id LIMIT p_limit)
         UNION
-        (SELECT DISTINCT h.id FROM pawl.history h WHERE h.id BETWEEN p_low AND p_high ORDER BY h.id LIMIT p_limit)
+        (SELECT DISTINCT h.id FROM pawl_internal.history h WHERE h.id BETWEEN p_low AND p_high ORDER BY h.id LIMIT p_limit)
         ORDER BY 1 LIMIT p_limit;
 END
 $$;
@@ -196,14 +159,14 @@ $$;
 -- params: p_id uuid
 -- returns: message_row, by seq; payload, headers and error only for callers that may see payloads
 -- tables: those of message_all (read)
-CREATE OR REPLACE FUNCTION pawl.view_message(p_id uuid) RETURNS SETOF pawl.message_row
+CREATE OR REPLACE FUNCTION pawl_internal.view_message(p_id uuid) RETURNS SETOF pawl_internal.message_row
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 1
 SET enable_seqscan = off SET jit = off AS $$
 DECLARE
-    v_shown boolean := pawl.payloads_shown();
-    v_row pawl.message_row;
+    v_shown boolean := pawl_internal.payloads_shown();
+    v_row pawl_internal.message_row;
 BEGIN
-    FOR v_row IN SELECT v.* FROM pawl.message_all v WHERE v.id = p_id ORDER BY v.seq LOOP
+    FOR v_row IN SELECT v.* FROM pawl_internal.message_all v WHERE v.id = p_id ORDER BY v.seq LOOP
         IF NOT v_shown THEN
             v_row.payload := NULL;
             v_row.headers := NULL;
@@ -220,34 +183,31 @@ $$;
 -- returns: message_row, in the order of seq; payload, headers and error only for callers that may see payloads; each LIMIT makes the planner look up one row instead of joining whole tables;
 --   whatever is asked the plan is the same, and making it takes five times as long as running it
 -- tables: those of message_all (read)
-CREATE OR REPLACE FUNCTION pawl.view_message_rows(p_places integer[], p_kinds smallint[], p_lanes integer[], p_seqs bigint[])
-    RETURNS SETOF pawl.message_row
+CREATE OR REPLACE FUNCTION pawl_internal.view_message_rows(p_places integer[], p_kinds smallint[], p_lanes integer[], p_seqs bigint[])
+    RETURNS SETOF pawl_internal.message_row
 LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 100
 SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
-    v_shown boolean := pawl.payloads_shown();
-    v_row pawl.message_row;
+    v_shown boolean := pawl_internal.payloads_shown();
+    v_row pawl_internal.message_row;
 BEGIN
-    PERFORM pawl.refuse_items(ARRAY['p_seqs', 'p_places', 'p_kinds', 'p_lanes'],
-                              ARRAY[cardinality(p_seqs), cardinality(p_places), cardinality(p_kinds), cardinality(p_lanes)],
-                              ARRAY[array_position(p_seqs, NULL), array_position(p_places, NULL), array_position(p_kinds, NULL),
-                                    array_position(p_lanes, NULL)]);
+    {{items p_seqs, p_places, p_kinds, p_lanes}}
     FOR v_row IN SELECT r.* FROM (
         SELECT v.* FROM unnest(p_places, p_kinds, p_lanes, p_seqs) AS u(place, kind, lane, seq)
-         CROSS JOIN LATERAL (SELECT v.* FROM pawl.message_all v WHERE v.place = 1 AND v.kind = u.kind AND v.lane = u.lane AND v.seq = u.seq LIMIT 1) v
+         CROSS JOIN LATERAL (SELECT v.* FROM pawl_internal.message_all v WHERE v.place = 1 AND v.kind = u.kind AND v.lane = u.lane AND v.seq = u.seq LIMIT 1) v
          WHERE u.place = 1
         UNION ALL
         SELECT v.* FROM unnest(p_places, p_kinds, p_lanes, p_seqs) AS u(place, kind, lane, seq)
-         CROSS JOIN LATERAL (SELECT v.* FROM pawl.message_all v WHERE v.place = 2 AND v.kind = u.kind AND v.seq = u.seq LIMIT 1) v
+         CROSS JOIN LATERAL (SELECT v.* FROM pawl_internal.message_all v WHERE v.place = 2 AND v.kind = u.kind AND v.seq = u.seq LIMIT 1) v
          WHERE u.place = 2
         UNION ALL
         SELECT v.* FROM unnest(p_places, p_kinds, p_lanes, p_seqs) AS u(place, kind, lane, seq)
-         CROSS JOIN LATERAL (SELECT v.* FROM pawl.message_all v WHERE v.place = 3 AND v.kind = u.kind AND v.seq = u.seq LIMIT 1) v
+         CROSS JOIN LATERAL (SELECT v.* FROM pawl_internal.message_all v WHERE v.place = 3 AND v.kind = u.kind AND v.seq = u.seq LIMIT 1) v
          WHERE u.place = 3
         UNION ALL
         SELECT v.* FROM unnest(p_places, p_kinds, p_lanes, p_seqs) AS u(place, kind, lane, seq)
-         CROSS JOIN LATERAL (SELECT v.* FROM pawl.message_all v WHERE v.place = 4 AND v.kind = u.kind AND v.seq = u.seq LIMIT 1) v
+         CROSS JOIN LATERAL (SELECT v.* FROM pawl_internal.message_all v WHERE v.place = 4 AND v.kind = u.kind AND v.seq = u.seq LIMIT 1) v
          WHERE u.place = 4) r
      ORDER BY r.seq LOOP
         IF NOT v_shown THEN
@@ -267,7 +227,7 @@ $$;
 --   p_after: only higher seqs, p_before: dead and done only when they ended before (0: any), p_limit, p_scan
 -- returns: next_seq (0: that was all), and of each message the place (of message_all), kind, lane and seq, in the order of seq
 -- tables: message, aside, dead, history, claim, hold, lane, settings (read)
-CREATE OR REPLACE FUNCTION pawl.view_messages(
+CREATE OR REPLACE FUNCTION pawl_internal.view_messages(
     p_kind smallint, p_state integer, p_stream text, p_type text, p_topic text, p_fingerprint text, p_lane integer,
     p_after bigint, p_before bigint, p_limit integer, p_scan integer,
     OUT next_seq bigint, OUT places integer[], OUT kinds smallint[], OUT lanes integer[], OUT seqs bigint[])
@@ -276,10 +236,10 @@ SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_custom_plan A
 DECLARE
     v_kinds smallint[] := CASE WHEN p_kind = 0 THEN ARRAY[1, 2, 3]::smallint[] ELSE ARRAY[p_kind] END;
     -- A stream lives in one lane.
-    v_lanes integer[] := ARRAY(SELECT DISTINCT l.lane FROM pawl.lane l
+    v_lanes integer[] := ARRAY(SELECT DISTINCT l.lane FROM pawl_internal.lane l
                                 WHERE (p_lane = -1 OR l.lane = p_lane)
-                                  AND (p_stream IS NULL OR l.lane = (SELECT pawl.partition_of(p_stream, s.partition_count) % s.lane_count
-                                                                       FROM pawl.settings s)));
+                                  AND (p_stream IS NULL OR l.lane = (SELECT pawl_internal.partition_of(p_stream, s.partition_count) % s.lane_count
+                                                                       FROM pawl_internal.settings s)));
     -- Without a condition on the rows every examined row matches, and a page is filled; of the dead and the completed ones, or
     -- when any state will do, no extra row is examined.
     v_any boolean := coalesce(p_stream, p_type, p_topic) IS NULL AND p_before = 0;
@@ -290,22 +250,22 @@ DECLARE
     v_in_flight integer := greatest(v_least, p_scan);
     v_until bigint;
 BEGIN
-    PERFORM pawl.refuse_range('p_limit', p_limit, 0, 1000000);
+    PERFORM pawl_internal.refuse_range('limit', p_limit, 0, 1000000);
     WITH flight AS MATERIALIZED (
-        SELECT c.source, c.kind, c.lane, unnest(c.seqs) AS seq FROM pawl.claim c
+        SELECT c.source, c.kind, c.lane, unnest(c.seqs) AS seq FROM pawl_internal.claim c
          WHERE c.state = :CLAIM_ACTIVE AND p_state IN (:STATE_READY, :STATE_LEASED, :STATE_SCHEDULED, :STATE_BLOCKED) AND c.kind = ANY (v_kinds) AND (p_lane = -1 OR c.lane = p_lane)),
     looked AS MATERIALIZED (
         SELECT 1 AS place, m.kind, m.lane, m.seq, m.kind * 10000 + m.lane AS source, v_in_lane AS room,
                (p_stream IS NULL OR m.stream = p_stream) AND (p_type IS NULL OR m.type = p_type) AND (p_topic IS NULL OR m.topic = p_topic) AS fits
           FROM unnest(v_kinds) AS k(kind) CROSS JOIN unnest(v_lanes) AS l(lane)
-         CROSS JOIN LATERAL (SELECT * FROM pawl.message m WHERE m.kind = k.kind AND m.lane = l.lane AND m.seq > p_after
+         CROSS JOIN LATERAL (SELECT * FROM pawl_internal.message m WHERE m.kind = k.kind AND m.lane = l.lane AND m.seq > p_after
                               ORDER BY m.seq LIMIT v_in_lane) m
          WHERE p_state IN (0, :STATE_READY) AND p_fingerprint IS NULL
         UNION ALL
         SELECT 2, a.kind, a.lane, a.seq, -20 - a.kind, v_in_kind,
                (p_stream IS NULL OR a.stream = p_stream) AND (p_lane = -1 OR a.lane = p_lane) AND (p_type IS NULL OR a.type = p_type) AND (p_topic IS NULL OR a.topic = p_topic)
           FROM unnest(v_kinds) AS k(kind)
-         CROSS JOIN LATERAL (SELECT * FROM pawl.aside a WHERE a.kind = k.kind AND a.seq > p_after AND (p_stream IS NULL OR a.key = p_stream)
+         CROSS JOIN LATERAL (SELECT * FROM pawl_internal.aside a WHERE a.kind = k.kind AND a.seq > p_after AND (p_stream IS NULL OR a.key = p_stream)
                               ORDER BY a.seq LIMIT v_in_kind) a
          WHERE p_state IN (0, :STATE_SCHEDULED, :STATE_BLOCKED) AND p_fingerprint IS NULL
         UNION ALL
@@ -314,7 +274,7 @@ BEGIN
                AND (p_before = 0 OR d.died_ms < p_before)
                AND (p_stream IS NULL OR d.stream = p_stream)
           FROM unnest(v_kinds) AS k(kind)
-         CROSS JOIN LATERAL (SELECT * FROM pawl.dead d WHERE d.kind = k.kind AND d.seq > p_after
+         CROSS JOIN LATERAL (SELECT * FROM pawl_internal.dead d WHERE d.kind = k.kind AND d.seq > p_after
                                 AND (p_fingerprint IS NULL OR d.fingerprint = p_fingerprint)
                                 AND (p_stream IS NULL OR p_fingerprint IS NOT NULL OR d.stream = p_stream)
                               ORDER BY d.seq LIMIT v_in_kind) d
@@ -324,15 +284,15 @@ BEGIN
                (p_lane = -1 OR h.lane = p_lane) AND (p_type IS NULL OR h.type = p_type) AND (p_topic IS NULL OR h.topic = p_topic)
                AND (p_before = 0 OR h.ended_ms < p_before) AND (p_stream IS NULL OR h.stream = p_stream)
           FROM unnest(v_kinds) AS k(kind)
-         CROSS JOIN LATERAL (SELECT * FROM pawl.history h WHERE h.kind = k.kind AND h.seq > p_after ORDER BY h.seq LIMIT v_in_kind) h
+         CROSS JOIN LATERAL (SELECT * FROM pawl_internal.history h WHERE h.kind = k.kind AND h.seq > p_after ORDER BY h.seq LIMIT v_in_kind) h
          WHERE p_state = :STATE_DONE AND p_fingerprint IS NULL
         UNION ALL
         SELECT f.source, f.kind, f.lane, f.seq, 0, v_in_flight,
                CASE f.source
-               WHEN 1 THEN EXISTS (SELECT 1 FROM pawl.message m WHERE m.kind = f.kind AND m.lane = f.lane AND m.seq = f.seq
+               WHEN 1 THEN EXISTS (SELECT 1 FROM pawl_internal.message m WHERE m.kind = f.kind AND m.lane = f.lane AND m.seq = f.seq
                                       AND (p_stream IS NULL OR m.stream = p_stream) AND (p_type IS NULL OR m.type = p_type)
                                       AND (p_topic IS NULL OR m.topic = p_topic))
-               ELSE EXISTS (SELECT 1 FROM pawl.aside a WHERE a.kind = f.kind AND a.seq = f.seq
+               ELSE EXISTS (SELECT 1 FROM pawl_internal.aside a WHERE a.kind = f.kind AND a.seq = f.seq
                                AND (p_stream IS NULL OR a.stream = p_stream) AND (p_type IS NULL OR a.type = p_type)
                                AND (p_topic IS NULL OR a.topic = p_topic)) END
           FROM (SELECT g.* FROM flight g WHERE g.seq > p_after ORDER BY g.seq LIMIT v_in_flight) f
@@ -346,10 +306,10 @@ BEGIN
          WHERE o.fits AND (u.seq IS NULL OR o.seq <= u.seq)
            AND (p_state NOT IN (:STATE_READY, :STATE_SCHEDULED, :STATE_BLOCKED) OR NOT EXISTS (SELECT 1 FROM flight f WHERE f.seq = o.seq))
            AND (p_state NOT IN (:STATE_SCHEDULED, :STATE_BLOCKED) OR p_state = (
-                SELECT CASE WHEN EXISTS (SELECT 1 FROM pawl.hold h WHERE h.kind = a.kind AND h.key = a.key AND h.state = :HOLD_WAITING)
-                                 AND NOT EXISTS (SELECT 1 FROM pawl.aside b WHERE b.kind = a.kind AND b.key = a.key AND b.seq < a.seq)
+                SELECT CASE WHEN EXISTS (SELECT 1 FROM pawl_internal.hold h WHERE h.kind = a.kind AND h.key = a.key AND h.state = :HOLD_WAITING)
+                                 AND NOT EXISTS (SELECT 1 FROM pawl_internal.aside b WHERE b.kind = a.kind AND b.key = a.key AND b.seq < a.seq)
                             THEN :STATE_SCHEDULED ELSE :STATE_BLOCKED END
-                  FROM pawl.aside a WHERE a.kind = o.kind AND a.seq = o.seq))
+                  FROM pawl_internal.aside a WHERE a.kind = o.kind AND a.seq = o.seq))
          ORDER BY o.seq LIMIT p_limit)
     SELECT coalesce(array_agg(f.place ORDER BY f.seq), '{}'), coalesce(array_agg(f.kind ORDER BY f.seq), '{}'),
            coalesce(array_agg(f.lane ORDER BY f.seq), '{}'), coalesce(array_agg(f.seq ORDER BY f.seq), '{}'), (SELECT u.seq FROM until u)
@@ -363,11 +323,11 @@ $$;
 -- params: none
 -- returns: one row per cell, by its key
 -- tables: rollup (read)
-CREATE OR REPLACE FUNCTION pawl.view_rollups() RETURNS TABLE (measure smallint, kind smallint, result smallint, bucket smallint, count bigint,
+CREATE OR REPLACE FUNCTION pawl_internal.view_rollups() RETURNS TABLE (measure smallint, kind smallint, result smallint, bucket smallint, count bigint,
     sum bigint)
 LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 200 AS $$
 BEGIN
-    RETURN QUERY SELECT r.measure, r.kind, r.result, r.bucket, r.count, r.sum FROM pawl.rollup r ORDER BY 1, 2, 3, 4;
+    RETURN QUERY SELECT r.measure, r.kind, r.result, r.bucket, r.count, r.sum FROM pawl_internal.rollup r ORDER BY 1, 2, 3, 4;
 END
 $$;
 
@@ -377,33 +337,33 @@ $$;
 -- returns: no row when the id is unknown; else the cause (enum why_cause of store/view.h) and what it waits for; locked,
 --   locked_pid: see why_locked.sql
 -- tables: those of message_all, lane, instance, hold (read)
-CREATE OR REPLACE FUNCTION pawl.why(p_id uuid) RETURNS TABLE (
+CREATE OR REPLACE FUNCTION pawl_internal.why(p_id uuid) RETURNS TABLE (
     now_ms bigint, seq bigint, cause integer, instance uuid, until_ms bigint, blocker_id uuid, blocker_seq bigint,
     blocker_cause integer, many_ahead boolean, locked text, locked_pid integer)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 1
 SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
-    v_now bigint := pawl.now_ms();
+    v_now bigint := pawl_internal.now_ms();
     v_row record;
     v_why record;
     v_blocker record;
     v_front integer := 0; -- the cause of the blocker
     v_locked record;
 BEGIN
-    SELECT v.kind, v.lane, v.seq, v.stream, v.place INTO v_row FROM pawl.message_all v
+    SELECT v.kind, v.lane, v.seq, v.stream, v.place INTO v_row FROM pawl_internal.message_all v
      WHERE v.id = p_id ORDER BY greatest(v.place, 2), v.seq LIMIT 1;
     IF NOT FOUND THEN
         RETURN;
     END IF;
-    SELECT w.* INTO v_why FROM pawl.why_cause(v_row.kind, v_row.lane, v_row.seq, v_now) w;
-    SELECT v.id, v.seq INTO v_blocker FROM pawl.message_all v
+    SELECT w.* INTO v_why FROM pawl_internal.why_cause(v_row.kind, v_row.lane, v_row.seq, v_now) w;
+    SELECT v.id, v.seq INTO v_blocker FROM pawl_internal.message_all v
      WHERE v.kind = v_row.kind AND v.lane = v_row.lane AND v.seq = v_why.blocker_seq; -- the same stream, so the same lane
     IF FOUND THEN
-        SELECT w.cause INTO v_front FROM pawl.why_cause(v_row.kind, v_row.lane, v_why.blocker_seq, v_now) w;
+        SELECT w.cause INTO v_front FROM pawl_internal.why_cause(v_row.kind, v_row.lane, v_why.blocker_seq, v_now) w;
     END IF;
     SELECT k.* INTO v_locked
-      FROM pawl.why_locked(v_row.kind, v_row.lane, coalesce(v_why.blocker_seq, v_row.seq),
+      FROM pawl_internal.why_locked(v_row.kind, v_row.lane, coalesce(v_why.blocker_seq, v_row.seq),
                            coalesce(v_row.stream, chr(1) || v_row.seq::text)) k
      WHERE v_row.place IN (1, 2);
     RETURN QUERY SELECT v_now, v_row.seq, v_why.cause, v_why.instance, v_why.until_ms, v_blocker.id, coalesce(v_blocker.seq, 0),
@@ -417,7 +377,7 @@ $$;
 -- returns: cause, instance, until_ms, blocker_seq (NULL: none); many_ahead: more messages of the lane are ahead of it than were
 --   looked at (PAWL_WHY_AHEAD), none of those is of its stream
 -- tables: those of message_all, lane, instance (read)
-CREATE OR REPLACE FUNCTION pawl.why_cause(
+CREATE OR REPLACE FUNCTION pawl_internal.why_cause(
     p_kind smallint, p_lane integer, p_seq bigint, p_now bigint, OUT cause integer, OUT instance uuid, OUT until_ms bigint,
     OUT blocker_seq bigint, OUT many_ahead boolean)
 LANGUAGE plpgsql VOLATILE AS $$
@@ -434,7 +394,7 @@ BEGIN
     many_ahead := false;
     SELECT v.place, v.token, v.claimed_by, v.lease_until_ms, v.stream,
            coalesce(v.stream, chr(1) || v.seq::text) AS key INTO v_row
-      FROM pawl.message_all v WHERE v.kind = p_kind AND v.lane = p_lane AND v.seq = p_seq;
+      FROM pawl_internal.message_all v WHERE v.kind = p_kind AND v.lane = p_lane AND v.seq = p_seq;
     IF v_row.place = 4 THEN
         cause := :WHY_DONE;
         RETURN;
@@ -447,7 +407,7 @@ BEGIN
         cause := CASE WHEN until_ms > p_now THEN :WHY_RUNNING ELSE :WHY_LEASE_OVER END;
         RETURN;
     END IF;
-    SELECT h.state, h.by_seq INTO v_hold FROM pawl.hold h WHERE h.kind = p_kind AND h.key = v_row.key;
+    SELECT h.state, h.by_seq INTO v_hold FROM pawl_internal.hold h WHERE h.kind = p_kind AND h.key = v_row.key;
     IF v_hold.state > :HOLD_WAITING THEN
         cause := :WHY_BLOCKED;
         blocker_seq := v_hold.by_seq;
@@ -457,11 +417,11 @@ BEGIN
     -- later: it was redriven out of order and runs next.
     IF v_row.stream IS NOT NULL THEN
         SELECT least(
-            (SELECT a.seq FROM pawl.aside a WHERE a.kind = p_kind AND a.key = v_row.key ORDER BY a.seq LIMIT 1),
-            (SELECT min(m.seq) FROM pawl.claim c CROSS JOIN LATERAL unnest(c.seqs) AS u(seq)
-               JOIN pawl.message m ON m.kind = p_kind AND m.lane = p_lane AND m.seq = u.seq
+            (SELECT a.seq FROM pawl_internal.aside a WHERE a.kind = p_kind AND a.key = v_row.key ORDER BY a.seq LIMIT 1),
+            (SELECT min(m.seq) FROM pawl_internal.claim c CROSS JOIN LATERAL unnest(c.seqs) AS u(seq)
+               JOIN pawl_internal.message m ON m.kind = p_kind AND m.lane = p_lane AND m.seq = u.seq
               WHERE c.kind = p_kind AND c.lane = p_lane AND c.state = :CLAIM_ACTIVE AND m.stream = v_row.stream),
-            (SELECT m.seq FROM (SELECT m.seq, m.stream FROM pawl.message m
+            (SELECT m.seq FROM (SELECT m.seq, m.stream FROM pawl_internal.message m
                                  WHERE m.kind = p_kind AND m.lane = p_lane AND m.seq < p_seq
                                  ORDER BY m.seq LIMIT c_ahead) m
               WHERE m.stream = v_row.stream LIMIT 1)) INTO v_first;
@@ -470,11 +430,11 @@ BEGIN
             blocker_seq := v_first;
             RETURN;
         END IF;
-        many_ahead := EXISTS (SELECT 1 FROM pawl.message m WHERE m.kind = p_kind AND m.lane = p_lane AND m.seq < p_seq
+        many_ahead := EXISTS (SELECT 1 FROM pawl_internal.message m WHERE m.kind = p_kind AND m.lane = p_lane AND m.seq < p_seq
                                ORDER BY m.seq OFFSET c_ahead);
     END IF;
     IF v_row.place = 2 THEN
-        SELECT a.scheduled_ms, a.losses INTO until_ms, v_losses FROM pawl.aside a WHERE a.kind = p_kind AND a.seq = p_seq;
+        SELECT a.scheduled_ms, a.losses INTO until_ms, v_losses FROM pawl_internal.aside a WHERE a.kind = p_kind AND a.seq = p_seq;
         IF until_ms > p_now THEN
             cause := :WHY_SCHEDULED;
             RETURN;
@@ -482,7 +442,7 @@ BEGIN
         until_ms := 0;
     END IF;
     SELECT l.owner, l.draining, coalesce(i.state = :INSTANCE_ACTIVE AND i.lease_until_ms > p_now, false) AS live INTO v_lane
-      FROM pawl.lane l LEFT JOIN pawl.instance i ON i.id = l.owner WHERE l.kind = p_kind AND l.lane = p_lane;
+      FROM pawl_internal.lane l LEFT JOIN pawl_internal.instance i ON i.id = l.owner WHERE l.kind = p_kind AND l.lane = p_lane;
     instance := v_lane.owner;
     cause := CASE WHEN v_lane.owner IS NULL THEN :WHY_NO_OWNER WHEN NOT v_lane.live THEN :WHY_OWNER_SILENT
                   WHEN v_lane.draining THEN :WHY_DRAINING WHEN v_losses >= 2 THEN :WHY_SUSPECT ELSE :WHY_READY END;
@@ -497,7 +457,7 @@ $$;
 -- tables: lane, claim, instance, hold (read)
 -- The xmax of a row names the transaction that locks it, or the several ids of one that used subtransactions. A row that was
 -- locked only in a subtransaction which has ended is not seen.
-CREATE OR REPLACE FUNCTION pawl.why_locked(
+CREATE OR REPLACE FUNCTION pawl_internal.why_locked(
     p_kind smallint, p_lane integer, p_seq bigint, p_key text,
     OUT locked text, OUT pid integer)
 LANGUAGE plpgsql VOLATILE AS $$
@@ -507,15 +467,15 @@ DECLARE
     v_xids xid[];
 BEGIN
     FOR v_row IN
-        SELECT 'lane' AS what, 'pawl.lane'::regclass AS relation, l.xmax AS xid FROM pawl.lane l
+        SELECT 'lane' AS what, 'pawl_internal.lane'::regclass AS relation, l.xmax AS xid FROM pawl_internal.lane l
          WHERE l.kind = p_kind AND l.lane = p_lane
         UNION ALL
-        SELECT 'claim', 'pawl.claim'::regclass, c.xmax FROM pawl.claim c
+        SELECT 'claim', 'pawl_internal.claim'::regclass, c.xmax FROM pawl_internal.claim c
          WHERE c.kind = p_kind AND c.lane = p_lane AND c.state = :CLAIM_ACTIVE AND p_seq = ANY (c.seqs)
         UNION ALL
-        SELECT 'stream', 'pawl.hold'::regclass, h.xmax FROM pawl.hold h WHERE h.kind = p_kind AND h.key = p_key
+        SELECT 'stream', 'pawl_internal.hold'::regclass, h.xmax FROM pawl_internal.hold h WHERE h.kind = p_kind AND h.key = p_key
         UNION ALL
-        SELECT 'instance', 'pawl.instance'::regclass, i.xmax FROM pawl.lane l JOIN pawl.instance i ON i.id = l.owner
+        SELECT 'instance', 'pawl_internal.instance'::regclass, i.xmax FROM pawl_internal.lane l JOIN pawl_internal.instance i ON i.id = l.owner
          WHERE l.kind = p_kind AND l.lane = p_lane
     LOOP
         CONTINUE WHEN v_row.xid = '0'::xid;

@@ -3,54 +3,54 @@
 -- name: job_claim_ids_match
 -- What an active claim lists runs under its token.
 SELECT pg_catalog.format('claim %s lists job %s, which does not run under it', c.token, u.id)
-  FROM pawl.job_claim c CROSS JOIN LATERAL pg_catalog.unnest(c.ids) AS u(id)
- WHERE NOT EXISTS (SELECT 1 FROM pawl.job j WHERE j.id = u.id AND j.token = c.token)
+  FROM pawl_internal.job_claim c CROSS JOIN LATERAL pg_catalog.unnest(c.ids) AS u(id)
+ WHERE NOT EXISTS (SELECT 1 FROM pawl_internal.job j WHERE j.id = u.id AND j.token = c.token)
 
 -- name: job_key_running_matches
 -- What a key counts as running is what runs.
 SELECT pg_catalog.format('key %s counts %s, %s run', coalesce(k.key, r.key), k.running, r.running)
-  FROM pawl.job_key k
-  FULL JOIN (SELECT j.key, count(*) AS running FROM pawl.job j WHERE j.token > 0 AND j.key IS NOT NULL GROUP BY j.key) r
+  FROM pawl_internal.job_key k
+  FULL JOIN (SELECT j.key, count(*) AS running FROM pawl_internal.job j WHERE j.token > 0 AND j.key IS NOT NULL GROUP BY j.key) r
     ON r.key = k.key
  WHERE coalesce(k.running, 0) <> coalesce(r.running, 0)
 
 -- name: job_one_place
 -- A job is in one place, and the place fits its state.
 SELECT pg_catalog.format('job %s is ready or running and set aside at once', j.id)
-  FROM pawl.job j JOIN pawl.job_aside a ON a.id = j.id
+  FROM pawl_internal.job j JOIN pawl_internal.job_aside a ON a.id = j.id
 UNION ALL
 SELECT pg_catalog.format('job %s is set aside with state %s', a.id, a.state)
-  FROM pawl.job_aside a
+  FROM pawl_internal.job_aside a
  WHERE a.state NOT IN (:JOB_LATER, :JOB_WAITING, :JOB_DEAD) OR a.token <> 0 OR (a.state = :JOB_WAITING) <> (a.wait_key IS NOT NULL) OR (a.state = :JOB_DEAD) <> (a.died_ms IS NOT NULL)
 UNION ALL
 SELECT pg_catalog.format('job %s: key %s, ready key %s, token %s', j.id, j.key, j.ready_key, j.token)
-  FROM pawl.job j WHERE j.ready_key IS DISTINCT FROM CASE WHEN j.token = 0 THEN j.key END
+  FROM pawl_internal.job j WHERE j.ready_key IS DISTINCT FROM CASE WHEN j.token = 0 THEN j.key END
 
 -- name: job_running_has_claim
 -- A job runs exactly when an active claim lists it.
 SELECT pg_catalog.format('job %s has token %s, which lists it not', j.id, j.token)
-  FROM pawl.job j
+  FROM pawl_internal.job j
  WHERE j.token > 0
-   AND NOT EXISTS (SELECT 1 FROM pawl.job_claim c WHERE c.token = j.token AND c.state = :CLAIM_ACTIVE AND j.id = ANY (c.ids))
+   AND NOT EXISTS (SELECT 1 FROM pawl_internal.job_claim c WHERE c.token = j.token AND c.state = :CLAIM_ACTIVE AND j.id = ANY (c.ids))
 
 -- name: job_step_has_job
 -- Steps live as long as their job.
 SELECT pg_catalog.format('step %s of job %s, which is gone', s.step, s.job)
-  FROM pawl.job_step s
- WHERE NOT EXISTS (SELECT 1 FROM pawl.job j WHERE j.id = s.job)
-   AND NOT EXISTS (SELECT 1 FROM pawl.job_aside a WHERE a.id = s.job)
+  FROM pawl_internal.job_step s
+ WHERE NOT EXISTS (SELECT 1 FROM pawl_internal.job j WHERE j.id = s.job)
+   AND NOT EXISTS (SELECT 1 FROM pawl_internal.job_aside a WHERE a.id = s.job)
 
 -- name: job_tally_matches_tables
 -- The gauges of a queue are the numbers of its jobs.
 SELECT pg_catalog.format('queue %s: ready %s / %s, running %s / %s, later %s / %s, waiting %s / %s, dead %s / %s', coalesce(t.queue, r.queue),
                          t.ready, r.ready, t.running, r.running, t.later, r.later, t.waiting, r.waiting, t.dead, r.dead)
   FROM (SELECT y.queue, sum(y.ready) AS ready, sum(y.running) AS running, sum(y.later) AS later, sum(y.waiting) AS waiting,
-               sum(y.dead) AS dead FROM pawl.job_tally y GROUP BY y.queue) t
+               sum(y.dead) AS dead FROM pawl_internal.job_tally y GROUP BY y.queue) t
   FULL JOIN (SELECT a.queue, count(*) FILTER (WHERE a.state = :JOB_READY) AS ready, count(*) FILTER (WHERE a.state = :JOB_RUNNING) AS running,
                     count(*) FILTER (WHERE a.state = :JOB_LATER) AS later, count(*) FILTER (WHERE a.state = :JOB_WAITING) AS waiting,
                     count(*) FILTER (WHERE a.state = :JOB_DEAD) AS dead
-               FROM (SELECT j.queue, CASE WHEN j.token > 0 THEN 2 ELSE 1 END AS state FROM pawl.job j
-                     UNION ALL SELECT o.queue, o.state FROM pawl.job_aside o) a GROUP BY a.queue) r
+               FROM (SELECT j.queue, CASE WHEN j.token > 0 THEN 2 ELSE 1 END AS state FROM pawl_internal.job j
+                     UNION ALL SELECT o.queue, o.state FROM pawl_internal.job_aside o) a GROUP BY a.queue) r
     ON r.queue = t.queue
  WHERE coalesce(t.ready, 0) <> coalesce(r.ready, 0) OR coalesce(t.running, 0) <> coalesce(r.running, 0)
     OR coalesce(t.later, 0) <> coalesce(r.later, 0) OR coalesce(t.waiting, 0) <> coalesce(r.waiting, 0)
@@ -59,8 +59,8 @@ SELECT pg_catalog.format('queue %s: ready %s / %s, running %s / %s, later %s / %
 -- name: job_unique_held
 -- A unique key is held by exactly its unfinished, living job.
 SELECT pg_catalog.format('unique key %s: held by %s, belongs to %s', coalesce(u.key, j.unique_key), u.job, j.id)
-  FROM pawl.job_unique u
-  FULL JOIN (SELECT o.id, o.unique_key FROM pawl.job o WHERE o.unique_key IS NOT NULL
-             UNION ALL SELECT o.id, o.unique_key FROM pawl.job_aside o WHERE o.unique_key IS NOT NULL AND o.state <> :JOB_DEAD) j
+  FROM pawl_internal.job_unique u
+  FULL JOIN (SELECT o.id, o.unique_key FROM pawl_internal.job o WHERE o.unique_key IS NOT NULL
+             UNION ALL SELECT o.id, o.unique_key FROM pawl_internal.job_aside o WHERE o.unique_key IS NOT NULL AND o.state <> :JOB_DEAD) j
     ON j.unique_key = u.key
  WHERE u.job IS DISTINCT FROM j.id

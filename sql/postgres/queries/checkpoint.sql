@@ -4,4 +4,4 @@
 
 -- name: checkpoints_claim
 SELECT g.granted, g.stream, g.perspective, g.version, g.head, g.token, g.lease_until_ms, g.replay_to, g.attempt
-  FROM pawl.checkpoints_claim($1, $2, $3, $4, $5) g
+  FROM pawl_internal.checkpoints_claim($1, $2, $3, $4, $5) g

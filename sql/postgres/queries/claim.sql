@@ -4,4 +4,4 @@
 -- name: claim
 SELECT i.token, i.lease_until_ms, i.seq, {{i.message}}, i.attempt, i.deaths,
        i.out_of_order, i.suspect
-  FROM pawl.claim($1, $2, $3, $4, $5, $6, $7) i
+  FROM pawl_internal.claim($1, $2, $3, $4, $5, $6, $7) i

@@ -9,4 +9,4 @@ SELECT pg_catalog.pg_advisory_unlock_all()
 -- name: view_instances
 SELECT i.id, i.service, i.host, i.metadata, i.pid, i.kinds, i.state, i.started_ms, i.beat_ms, i.lease_until_ms,
        i.lanes_outbox, i.lanes_inbox, i.lanes_perspective, i.claims, i.in_flight, i.processed, i.jobs, i.beat_age_ms
-  FROM pawl.view_instances() i
+  FROM pawl_internal.view_instances() i

@@ -3,9 +3,9 @@
 
 -- name: job_counts
 SELECT c.queue, {{c.job_tally}}, c.oldest_ready_ms, c.now_ms
-  FROM pawl.job_counts() c
+  FROM pawl_internal.job_counts() c
 
 -- name: view_jobs
 SELECT r.*, p.next_id
-  FROM pawl.view_jobs($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) p
-  LEFT JOIN LATERAL pawl.view_job_rows(p.ids) r ON true
+  FROM pawl_internal.view_jobs($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) p
+  LEFT JOIN LATERAL pawl_internal.view_job_rows(p.ids) r ON true

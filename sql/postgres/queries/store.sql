@@ -7,7 +7,7 @@ BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE
 
 -- name: clock_read
 -- The database's clock.
-SELECT pawl.now_ms()
+SELECT pawl_internal.now_ms()
 
 -- name: commit
 -- Ends it.
@@ -25,7 +25,7 @@ SELECT pg_catalog.format('synchronous_commit=%s fsync=%s full_page_writes=%s sta
                (SELECT count(*) FROM pg_catalog.pg_stat_replication) AS standbys) d
 
 -- name: epoch_raise
-SELECT pawl.epoch_raise()
+SELECT pawl_internal.epoch_raise()
 
 -- name: rollback
 -- Gives it up.

@@ -1,6 +1,6 @@
 -- alert: rules, turns to evaluate them, changes and deliveries; see docs/alerts.md.
 
-CREATE TABLE pawl.alert_rule (
+CREATE TABLE pawl_internal.alert_rule (
     name text COLLATE "C" PRIMARY KEY,
     metric text NOT NULL,
     summary text,
@@ -23,7 +23,7 @@ CREATE TABLE pawl.alert_rule (
     silence_reason text,
     silence_by text
 );
-INSERT INTO pawl.alert_rule (name, metric, severity, threshold, clear_threshold, for_ms, clear_ms, enabled, summary) VALUES
+INSERT INTO pawl_internal.alert_rule (name, metric, severity, threshold, clear_threshold, for_ms, clear_ms, enabled, summary) VALUES
     ('database-limit', 'database_used_percent', 2, 90, 90, 60000, 60000, true, 'The database is near a limit: connections, or the disk of its file.'),
     ('epoch-raised', 'epoch_raised', 2, 0, 0, 0, 0, true, 'The database was promoted or restored or lost commits: acknowledged work may be lost.'),
     ('error-rate', 'error_rate_percent', 1, 20, 20, 60000, 120000, true, 'Many attempts fail.'),
@@ -40,15 +40,15 @@ INSERT INTO pawl.alert_rule (name, metric, severity, threshold, clear_threshold,
     ('workers-missing', 'work_unserved', 2, 0, 0, 60000, 0, true, 'Work is waiting and no live worker handles it.');
 
 -- One row: the next turn, the token of the last one, and what it left for the next.
-CREATE TABLE pawl.alert_turn (
+CREATE TABLE pawl_internal.alert_turn (
     one boolean PRIMARY KEY DEFAULT true CHECK (one),
     token bigint NOT NULL DEFAULT 0,
     next_ms bigint NOT NULL DEFAULT 0,
     window_text text NOT NULL DEFAULT ''
 );
-INSERT INTO pawl.alert_turn DEFAULT VALUES;
+INSERT INTO pawl_internal.alert_turn DEFAULT VALUES;
 
-CREATE TABLE pawl.alert_change (
+CREATE TABLE pawl_internal.alert_change (
     number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     id uuid NOT NULL UNIQUE,
     rule text COLLATE "C" NOT NULL,
@@ -57,9 +57,9 @@ CREATE TABLE pawl.alert_change (
     at_ms bigint NOT NULL,
     detail text NOT NULL -- JSON
 );
-CREATE INDEX alert_change_rule ON pawl.alert_change (rule, number);
+CREATE INDEX alert_change_rule ON pawl_internal.alert_change (rule, number);
 
-CREATE TABLE pawl.alert_notice (
+CREATE TABLE pawl_internal.alert_notice (
     number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     change uuid NOT NULL,
     target text COLLATE "C" NOT NULL,
@@ -69,5 +69,5 @@ CREATE TABLE pawl.alert_notice (
     token bigint NOT NULL DEFAULT 0,
     error text
 );
-CREATE INDEX alert_notice_due ON pawl.alert_notice (target, due_ms) WHERE state = :NOTICE_WAITING;
-CREATE INDEX alert_notice_change ON pawl.alert_notice (change);
+CREATE INDEX alert_notice_due ON pawl_internal.alert_notice (target, due_ms) WHERE state = :NOTICE_WAITING;
+CREATE INDEX alert_notice_change ON pawl_internal.alert_notice (change);

@@ -1,6 +1,6 @@
 -- aside: messages set aside for a retry, and the holds on their streams.
 
-CREATE TABLE pawl.aside (
+CREATE TABLE pawl_internal.aside (
     seq bigint NOT NULL,
     {{columns message}},
     attempts integer NOT NULL DEFAULT 0,
@@ -14,11 +14,11 @@ CREATE TABLE pawl.aside (
     PRIMARY KEY (kind, seq),
     CONSTRAINT aside_reason_known CHECK (reason BETWEEN :ASIDE_FAILED AND :ASIDE_REDRIVEN)
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000);
-CREATE INDEX aside_key ON pawl.aside (kind, key, seq);
-CREATE INDEX aside_id ON pawl.aside (id);
+CREATE INDEX aside_key ON pawl_internal.aside (kind, key, seq);
+CREATE INDEX aside_id ON pawl_internal.aside (id);
 
 -- One row per stream that has anything aside; also the lock of that stream's aside rows.
-CREATE TABLE pawl.hold (
+CREATE TABLE pawl_internal.hold (
     kind smallint NOT NULL,
     key text COLLATE "C" NOT NULL,
     lane integer NOT NULL,
@@ -30,5 +30,5 @@ CREATE TABLE pawl.hold (
     CONSTRAINT hold_blocked_by_somebody CHECK ((state = :HOLD_WAITING) = (by_seq IS NULL)),
     CONSTRAINT hold_due_only_when_waiting CHECK (state = :HOLD_WAITING OR due_ms = 0)
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000);
-CREATE INDEX hold_due ON pawl.hold (kind, lane, due_ms) WHERE state = :HOLD_WAITING;
-CREATE INDEX hold_lane ON pawl.hold (kind, lane);
+CREATE INDEX hold_due ON pawl_internal.hold (kind, lane, due_ms) WHERE state = :HOLD_WAITING;
+CREATE INDEX hold_lane ON pawl_internal.hold (kind, lane);

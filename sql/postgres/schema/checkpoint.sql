@@ -3,7 +3,7 @@
 -- due_ms: when it may be claimed; NULL: never. request: of the batch that granted it last. failed_version: the event that failed; 0: not known.
 -- status: 0 pending, 1 processing, 2 completed, 3 failed. Every move leaves a dead row, and a dead entry at the front of the
 -- list of what is due, which is read past: they go before they are a twentieth of the table.
-CREATE TABLE pawl.checkpoint (
+CREATE TABLE pawl_internal.checkpoint (
     stream text COLLATE "C" NOT NULL,
     perspective text COLLATE "C" NOT NULL,
     version bigint NOT NULL DEFAULT 0,
@@ -26,6 +26,6 @@ CREATE TABLE pawl.checkpoint (
     CONSTRAINT checkpoint_stopped_has_failed CHECK (NOT stopped OR (status = :CHECKPOINT_FAILED AND due_ms IS NULL)),
     CONSTRAINT checkpoint_only_processing_has_a_lease CHECK (status = :CHECKPOINT_PROCESSING OR (instance IS NULL AND lease_until_ms = 0))
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
-CREATE INDEX checkpoint_due ON pawl.checkpoint (perspective, due_ms, stream) WHERE due_ms IS NOT NULL;
-CREATE INDEX checkpoint_failed ON pawl.checkpoint (perspective, stream) WHERE status = :CHECKPOINT_FAILED;
-CREATE INDEX checkpoint_instance ON pawl.checkpoint (instance) WHERE instance IS NOT NULL;
+CREATE INDEX checkpoint_due ON pawl_internal.checkpoint (perspective, due_ms, stream) WHERE due_ms IS NOT NULL;
+CREATE INDEX checkpoint_failed ON pawl_internal.checkpoint (perspective, stream) WHERE status = :CHECKPOINT_FAILED;
+CREATE INDEX checkpoint_instance ON pawl_internal.checkpoint (instance) WHERE instance IS NOT NULL;

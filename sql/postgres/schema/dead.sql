@@ -1,6 +1,6 @@
 -- dead: dead letters, and how many share a cause.
 
-CREATE TABLE pawl.dead (
+CREATE TABLE pawl_internal.dead (
     seq bigint NOT NULL,
     {{columns message}},
     attempts integer NOT NULL,
@@ -13,15 +13,15 @@ CREATE TABLE pawl.dead (
     PRIMARY KEY (kind, seq),
     CONSTRAINT dead_reason_known CHECK (reason BETWEEN :DEAD_ATTEMPTS AND :DEAD_CANCELLED)
 );
-CREATE INDEX dead_id ON pawl.dead (id);
-CREATE INDEX dead_stream ON pawl.dead (kind, stream, seq);
+CREATE INDEX dead_id ON pawl_internal.dead (id);
+CREATE INDEX dead_stream ON pawl_internal.dead (kind, stream, seq);
 
 -- The first of a group, and when it began and ended.
-CREATE INDEX dead_fingerprint ON pawl.dead (kind, fingerprint, seq);
-CREATE INDEX dead_died ON pawl.dead (kind, fingerprint, died_ms);
+CREATE INDEX dead_fingerprint ON pawl_internal.dead (kind, fingerprint, seq);
+CREATE INDEX dead_died ON pawl_internal.dead (kind, fingerprint, died_ms);
 
 -- Deltas, as in tally: the truth is the sum. kind 4: jobs. A trigger on each table adds them, maintain folds them.
-CREATE TABLE pawl.dead_tally (
+CREATE TABLE pawl_internal.dead_tally (
     kind smallint NOT NULL,
     fingerprint text COLLATE "C" NOT NULL,
     letters bigint NOT NULL,

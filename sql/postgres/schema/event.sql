@@ -1,9 +1,9 @@
 -- event: streams, events and their positions, snapshots; docs/events.md describes them.
 
-CREATE SEQUENCE pawl.append_seq AS bigint CACHE 1;
+CREATE SEQUENCE pawl_internal.append_seq AS bigint CACHE 1;
 
 -- One row per stream; an append changes it and nothing else does. No index on the version: updates are HOT.
-CREATE TABLE pawl.stream (
+CREATE TABLE pawl_internal.stream (
     stream text COLLATE "C" PRIMARY KEY,
     version bigint NOT NULL,
     created_ms bigint NOT NULL,
@@ -12,7 +12,7 @@ CREATE TABLE pawl.stream (
     CONSTRAINT stream_version_positive CHECK (version > 0)
 ) WITH (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000);
 
-CREATE TABLE pawl.event (
+CREATE TABLE pawl_internal.event (
     stream text COLLATE "C" NOT NULL,
     version bigint NOT NULL,
     {{columns event}},
@@ -24,7 +24,7 @@ CREATE TABLE pawl.event (
 ) WITH (autovacuum_vacuum_insert_scale_factor = 0.2);
 
 -- Appends that have no position yet. xid: the transaction that wrote the row; see docs/decisions/0004-positions.md.
-CREATE TABLE pawl.appended (
+CREATE TABLE pawl_internal.appended (
     xid xid8 NOT NULL,
     seq bigint NOT NULL,
     stream text COLLATE "C" NOT NULL,
@@ -35,7 +35,7 @@ CREATE TABLE pawl.appended (
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 
 -- One row per append: its events have the positions position … position + count - 1.
-CREATE TABLE pawl.position (
+CREATE TABLE pawl_internal.position (
     position bigint PRIMARY KEY,
     stream text COLLATE "C" NOT NULL,
     version bigint NOT NULL,
@@ -44,29 +44,29 @@ CREATE TABLE pawl.position (
 );
 
 -- seen_xmax, open_xids: what the snapshot of the last pass did not see.
-CREATE TABLE pawl.stamper (
+CREATE TABLE pawl_internal.stamper (
     one boolean PRIMARY KEY DEFAULT true,
     position bigint NOT NULL DEFAULT 0,
     seen_xmax xid8 NOT NULL DEFAULT '0',
     open_xids xid8[] NOT NULL DEFAULT '{}',
     CONSTRAINT stamper_is_one_row CHECK (one)
 ) WITH (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 200);
-INSERT INTO pawl.stamper DEFAULT VALUES;
+INSERT INTO pawl_internal.stamper DEFAULT VALUES;
 
 -- Types that were seen and resolved. Not unique, and neither are the mappings: two transactions that append the first
 -- events of a type note it both, and none waits for the other.
-CREATE TABLE pawl.type_seen (
+CREATE TABLE pawl_internal.type_seen (
     type text COLLATE "C" NOT NULL
 );
-CREATE INDEX type_seen_type ON pawl.type_seen (type);
+CREATE INDEX type_seen_type ON pawl_internal.type_seen (type);
 
 -- events: how many of the type have a position; written only by the pass that gives positions.
-CREATE TABLE pawl.event_type (
+CREATE TABLE pawl_internal.event_type (
     type text COLLATE "C" PRIMARY KEY,
     events bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
 
-CREATE TABLE pawl.snapshot (
+CREATE TABLE pawl_internal.snapshot (
     stream text COLLATE "C" NOT NULL,
     name text COLLATE "C" NOT NULL,
     version bigint NOT NULL,
@@ -76,7 +76,7 @@ CREATE TABLE pawl.snapshot (
 );
 
 -- One event as a perspective's statement is given it; see function event_rows_typed.
-CREATE TYPE pawl.event_row AS (
+CREATE TYPE pawl_internal.event_row AS (
     stream text,
     version bigint,
     {{types event}},

@@ -1,6 +1,6 @@
 -- history: finished messages that are kept.
 
-CREATE TABLE pawl.history (
+CREATE TABLE pawl_internal.history (
     seq bigint NOT NULL,
     {{columns message}},
     attempts integer NOT NULL,
@@ -10,5 +10,5 @@ CREATE TABLE pawl.history (
     ended_ms bigint NOT NULL,
     PRIMARY KEY (kind, seq)
 );
-CREATE INDEX history_id ON pawl.history (id);
-CREATE INDEX history_ended ON pawl.history USING brin (ended_ms) WITH (pages_per_range = 16, autosummarize = on);
+CREATE INDEX history_id ON pawl_internal.history (id);
+CREATE INDEX history_ended ON pawl_internal.history USING brin (ended_ms) WITH (pages_per_range = 16, autosummarize = on);

@@ -1,9 +1,9 @@
 -- instance: instances, tombstones, duties, and requests to be woken.
 
-CREATE SEQUENCE pawl.lock_seq AS integer CACHE 1 CYCLE;
+CREATE SEQUENCE pawl_internal.lock_seq AS integer CACHE 1 CYCLE;
 
 -- Heartbeats are HOT: no index on a time, room on the page.
-CREATE TABLE pawl.instance (
+CREATE TABLE pawl_internal.instance (
     id uuid PRIMARY KEY,
     service text COLLATE "C" NOT NULL,
     host text COLLATE "C",
@@ -26,25 +26,25 @@ CREATE TABLE pawl.instance (
     CONSTRAINT instance_state_known CHECK (state IN (:INSTANCE_ACTIVE, :INSTANCE_EVICTED))
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 200);
 
-CREATE TABLE pawl.tombstone (
+CREATE TABLE pawl_internal.tombstone (
     id uuid PRIMARY KEY,
     removed_ms bigint NOT NULL
 );
 
 -- Workers that want to be woken when work arrives.
 -- Not logged: after a crash no worker waits any more, and each asks again.
-CREATE UNLOGGED TABLE pawl.waiter (
+CREATE UNLOGGED TABLE pawl_internal.waiter (
     instance uuid    PRIMARY KEY,
     kinds    integer NOT NULL, -- bits, as in instance
     until_ms bigint  NOT NULL  -- a request that is not renewed expires
 );
 
 -- Until when a worker wants to be woken: one number that a put can look at without opening a table.
-CREATE SEQUENCE pawl.wait_seq AS bigint CACHE 1;
-SELECT pg_catalog.setval('pawl.wait_seq', 1);
+CREATE SEQUENCE pawl_internal.wait_seq AS bigint CACHE 1;
+SELECT pg_catalog.setval('pawl_internal.wait_seq', 1);
 
 -- One row per duty; lease_until_ms in the past: free.
-CREATE TABLE pawl.duty (
+CREATE TABLE pawl_internal.duty (
     name text COLLATE "C" PRIMARY KEY,
     instance uuid,
     token bigint NOT NULL DEFAULT 0,

@@ -1,7 +1,7 @@
 -- lane: lanes and their owners.
 
 -- Locked by calls that change the owners of a kind's lanes.
-CREATE TABLE pawl.balance (
+CREATE TABLE pawl_internal.balance (
     kind smallint PRIMARY KEY,
     CONSTRAINT balance_kind_known CHECK (kind BETWEEN :KIND_OUTBOX AND :KIND_PERSPECTIVE)
 );
@@ -12,7 +12,7 @@ CREATE TABLE pawl.balance (
 -- entries of ended ones, which a long-open transaction keeps, are not read. Updates are HOT: they never touch an indexed column except the owner.
 -- No CHECK, here and in claim: only our functions write these two tables, and `pawl check` looks for the same; a CHECK is parsed and compiled again by
 -- every statement that writes a row, a tenth of what a claim costs.
-CREATE TABLE pawl.lane (
+CREATE TABLE pawl_internal.lane (
     kind smallint NOT NULL,
     lane integer NOT NULL,
     owner uuid,
@@ -30,7 +30,7 @@ CREATE TABLE pawl.lane (
     PRIMARY KEY (kind, lane)
 ) WITH (fillfactor = 20, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500,
         autovacuum_vacuum_cost_delay = 0);
-CREATE INDEX lane_owner ON pawl.lane (kind, owner);
+CREATE INDEX lane_owner ON pawl_internal.lane (kind, owner);
 
 -- era grows with every change while old versions pile up: the newest version of a lane is then the first of its index.
-CREATE INDEX lane_era ON pawl.lane (kind, lane, era DESC);
+CREATE INDEX lane_era ON pawl_internal.lane (kind, lane, era DESC);

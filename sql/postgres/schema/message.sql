@@ -1,10 +1,10 @@
 -- message: messages that are ready or claimed, deduplication, refused deliveries, pauses.
 -- Times are bigint milliseconds of the database's clock. Text is compared by its bytes (COLLATE "C").
 
-CREATE SEQUENCE pawl.message_seq AS bigint CACHE 1;
+CREATE SEQUENCE pawl_internal.message_seq AS bigint CACHE 1;
 
 -- One granted message, as claim returns it.
-CREATE TYPE pawl.item AS (
+CREATE TYPE pawl_internal.item AS (
     token bigint,
     lease_until_ms bigint,
     seq bigint,
@@ -16,7 +16,7 @@ CREATE TYPE pawl.item AS (
 );
 
 -- One message in any state. place: 1 message, 2 aside, 3 dead, 4 history; state: enum message_state of store/view.h.
-CREATE TYPE pawl.message_row AS (
+CREATE TYPE pawl_internal.message_row AS (
     place integer,
     token bigint,
     lease_until_ms bigint,
@@ -36,33 +36,33 @@ CREATE TYPE pawl.message_row AS (
 );
 
 -- Waiting and claimed messages: inserted and deleted, never updated. No CHECK: see put_check.
-CREATE TABLE pawl.message (
+CREATE TABLE pawl_internal.message (
     seq bigint NOT NULL,
     {{columns message}},
     PRIMARY KEY (kind, lane, seq)
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000,
         autovacuum_vacuum_insert_scale_factor = 0.2, autovacuum_analyze_threshold = 20000,
         autovacuum_vacuum_cost_delay = 1);
-CREATE INDEX message_id ON pawl.message (id);
+CREATE INDEX message_id ON pawl_internal.message (id);
 
-CREATE TABLE pawl.dedupe (
+CREATE TABLE pawl_internal.dedupe (
     consumer text COLLATE "C" NOT NULL,
     message_id uuid NOT NULL,
     payload_hash bigint NOT NULL,
     seen_ms bigint NOT NULL,
     PRIMARY KEY (consumer, message_id)
 ) WITH (autovacuum_vacuum_insert_scale_factor = 0.1);
-CREATE INDEX dedupe_seen ON pawl.dedupe USING brin (seen_ms) WITH (pages_per_range = 16, autosummarize = on);
+CREATE INDEX dedupe_seen ON pawl_internal.dedupe USING brin (seen_ms) WITH (pages_per_range = 16, autosummarize = on);
 
 -- batch_xid: the batch that made the key; its own steps do not count as a repetition.
-CREATE TABLE pawl.request (
+CREATE TABLE pawl_internal.request (
     key uuid PRIMARY KEY,
     made_ms bigint NOT NULL,
     batch_xid xid8
 );
 
 -- What a broker delivered and the inbox could not take, once per content.
-CREATE TABLE pawl.refused (
+CREATE TABLE pawl_internal.refused (
     number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     reason smallint NOT NULL, -- 1 conflict, 2 malformed
     consumer text COLLATE "C" NOT NULL,
@@ -75,7 +75,7 @@ CREATE TABLE pawl.refused (
     UNIQUE (consumer, message_id, payload_hash)
 );
 
-CREATE TABLE pawl.pause (
+CREATE TABLE pawl_internal.pause (
     scope smallint NOT NULL, -- 1 topic, 2 stream, 3 handler
     name text COLLATE "C" NOT NULL,
     reason text,
@@ -85,7 +85,7 @@ CREATE TABLE pawl.pause (
 );
 
 -- A pause that ended while a transaction was at a lane, or at a hold there: a claim may yet set messages aside because of it.
-CREATE TABLE pawl.resumed (
+CREATE TABLE pawl_internal.resumed (
     number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     scope smallint NOT NULL,
     name text COLLATE "C" NOT NULL,

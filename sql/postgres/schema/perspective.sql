@@ -1,6 +1,6 @@
 -- perspective: perspectives (projections), their patterns and mappings, and skipped events.
 
-CREATE TABLE pawl.perspective (
+CREATE TABLE pawl_internal.perspective (
     key text COLLATE "C" PRIMARY KEY,
     name text COLLATE "C" NOT NULL,
     version integer NOT NULL,
@@ -21,16 +21,16 @@ CREATE TABLE pawl.perspective (
     CONSTRAINT perspective_policy_block_or_skip CHECK (policy IN (:POLICY_BLOCK, :POLICY_SKIP)),
     CONSTRAINT perspective_key_is_name_at_version CHECK (key = name || '@' || version)
 ) WITH (fillfactor = 50);
-CREATE UNIQUE INDEX perspective_one_live ON pawl.perspective (name) WHERE state = :PERSPECTIVE_LIVE;
+CREATE UNIQUE INDEX perspective_one_live ON pawl_internal.perspective (name) WHERE state = :PERSPECTIVE_LIVE;
 
-CREATE TABLE pawl.mapping (
+CREATE TABLE pawl_internal.mapping (
     type text COLLATE "C" NOT NULL,
     key text COLLATE "C" NOT NULL
 );
-CREATE INDEX mapping_type ON pawl.mapping (type, key);
-CREATE INDEX mapping_key ON pawl.mapping (key);
+CREATE INDEX mapping_type ON pawl_internal.mapping (type, key);
+CREATE INDEX mapping_key ON pawl_internal.mapping (key);
 
-CREATE TABLE pawl.skip (
+CREATE TABLE pawl_internal.skip (
     key text COLLATE "C" NOT NULL,
     stream text COLLATE "C" NOT NULL,
     version bigint NOT NULL,
@@ -40,7 +40,7 @@ CREATE TABLE pawl.skip (
 );
 
 -- Deltas, as in tally: the truth is the sum.
-CREATE TABLE pawl.perspective_tally (
+CREATE TABLE pawl_internal.perspective_tally (
     key text COLLATE "C" NOT NULL,
     checkpoints bigint NOT NULL DEFAULT 0,
     pending bigint NOT NULL DEFAULT 0,

@@ -1,6 +1,6 @@
 -- receptor: receptors and their patterns of event types.
 
-CREATE TABLE pawl.receptor (
+CREATE TABLE pawl_internal.receptor (
     event_id uuid NOT NULL,
     receptor text COLLATE "C" NOT NULL,
     status integer NOT NULL,
@@ -9,9 +9,9 @@ CREATE TABLE pawl.receptor (
     updated_ms bigint NOT NULL,
     PRIMARY KEY (event_id, receptor)
 );
-CREATE INDEX receptor_updated ON pawl.receptor (updated_ms);
+CREATE INDEX receptor_updated ON pawl_internal.receptor (updated_ms);
 
-CREATE TABLE pawl.pattern (
+CREATE TABLE pawl_internal.pattern (
     key text COLLATE "C" NOT NULL,
     n integer NOT NULL,
     mode smallint NOT NULL,
@@ -22,7 +22,7 @@ CREATE TABLE pawl.pattern (
 );
 
 -- Receptors on events. Their patterns are rows of pattern with the key 'event:' and the name.
-CREATE TABLE pawl.event_receptor (
+CREATE TABLE pawl_internal.event_receptor (
     name text COLLATE "C" PRIMARY KEY,
     position bigint NOT NULL,
     fed bigint NOT NULL DEFAULT 0,

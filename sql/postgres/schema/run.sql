@@ -1,8 +1,8 @@
 -- run: runs, their partitions and items, and where items go; docs/runs.md describes them.
 
-CREATE SEQUENCE pawl.run_id_seq AS bigint CACHE 1;
+CREATE SEQUENCE pawl_internal.run_id_seq AS bigint CACHE 1;
 
-CREATE TABLE pawl.run_target (
+CREATE TABLE pawl_internal.run_target (
     name text COLLATE "C" PRIMARY KEY,
     sql text COLLATE "C" NOT NULL,
     updated_ms bigint NOT NULL
@@ -10,7 +10,7 @@ CREATE TABLE pawl.run_target (
 
 -- state: 1 running, 2 consolidating, 3 nested, 4 in repair, 5 completed, 6 failed, 7 cancelled.
 -- A page touches only its partition; the run's row is written when a partition ends.
-CREATE TABLE pawl.run (
+CREATE TABLE pawl_internal.run (
     id bigint PRIMARY KEY,
     parent bigint,
     job bigint NOT NULL DEFAULT 0,
@@ -65,11 +65,11 @@ CREATE TABLE pawl.run (
     CONSTRAINT run_policy_known CHECK (policy BETWEEN :FAILED_SKIP AND :FAILED_WAIT),
     CONSTRAINT run_flags_known CHECK (flags BETWEEN 0 AND 3)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 500);
-CREATE INDEX run_parent ON pawl.run (parent) WHERE parent IS NOT NULL;
-CREATE INDEX run_ended ON pawl.run (ended_ms) WHERE ended_ms > 0;
+CREATE INDEX run_parent ON pawl_internal.run (parent) WHERE parent IS NOT NULL;
+CREATE INDEX run_ended ON pawl_internal.run (ended_ms) WHERE ended_ms > 0;
 
 -- state: 1 active, 2 done, 3 failed, 4 cancelled. A page is one HOT update: no index knows what it changes.
-CREATE TABLE pawl.run_partition (
+CREATE TABLE pawl_internal.run_partition (
     run bigint NOT NULL,
     part integer NOT NULL,
     generation integer NOT NULL DEFAULT 0,
@@ -105,9 +105,9 @@ CREATE TABLE pawl.run_partition (
     CONSTRAINT run_partition_state_known CHECK (state BETWEEN :PART_ACTIVE AND :PART_CANCELLED)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000,
         autovacuum_vacuum_cost_delay = 1);
-CREATE INDEX run_partition_active ON pawl.run_partition (run, part) WHERE state = :PART_ACTIVE;
+CREATE INDEX run_partition_active ON pawl_internal.run_partition (run, part) WHERE state = :PART_ACTIVE;
 
-CREATE TABLE pawl.run_item (
+CREATE TABLE pawl_internal.run_item (
     run bigint NOT NULL,
     part integer NOT NULL,
     key text COLLATE "C" NOT NULL,

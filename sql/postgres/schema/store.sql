@@ -1,6 +1,6 @@
 -- store: the settings of the store.
 
-CREATE TABLE pawl.settings (
+CREATE TABLE pawl_internal.settings (
     one boolean PRIMARY KEY DEFAULT true,
     partition_count integer NOT NULL,
     lane_count integer NOT NULL,

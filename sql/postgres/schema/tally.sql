@@ -2,14 +2,14 @@
 
 -- Deltas: a call adds one row, maintain folds them into one per kind; the truth is the sum.
 -- A delta names what it changes; the rest is absent instead of zeros.
-CREATE TABLE pawl.tally (
+CREATE TABLE pawl_internal.tally (
     kind smallint NOT NULL,
     {{columns tally}}
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
 
 -- How often something took how long, summed up over all workers (src/domain/rollup.h has the numbers).
 -- Few rows that are written again and again: room on the page keeps every change there.
-CREATE TABLE pawl.rollup (
+CREATE TABLE pawl_internal.rollup (
     measure smallint NOT NULL,
     kind smallint NOT NULL,
     result smallint NOT NULL,

@@ -1,13 +1,13 @@
 -- task: tasks, schedules, agents and refusals.
 
-CREATE TABLE pawl.agent (
+CREATE TABLE pawl_internal.agent (
     name text COLLATE "C" PRIMARY KEY,
     scopes text[] COLLATE "C" NOT NULL,
     disabled boolean NOT NULL,
     updated_ms bigint NOT NULL
 );
 
-CREATE TABLE pawl.task (
+CREATE TABLE pawl_internal.task (
     name text COLLATE "C" PRIMARY KEY,
     agent text COLLATE "C",
     type text COLLATE "C" NOT NULL,
@@ -25,9 +25,9 @@ CREATE TABLE pawl.task (
     updated_ms bigint NOT NULL
 );
 
-CREATE TABLE pawl.schedule (
+CREATE TABLE pawl_internal.schedule (
     name text COLLATE "C" PRIMARY KEY,
-    task text COLLATE "C" NOT NULL REFERENCES pawl.task (name),
+    task text COLLATE "C" NOT NULL REFERENCES pawl_internal.task (name),
     kind smallint NOT NULL,
     expr text COLLATE "C" NOT NULL,
     zone text COLLATE "C",
@@ -44,19 +44,19 @@ CREATE TABLE pawl.schedule (
     version bigint NOT NULL,
     updated_ms bigint NOT NULL
 );
-CREATE INDEX schedule_next ON pawl.schedule (next_ms, name) WHERE NOT paused AND next_ms > 0;
-CREATE INDEX schedule_task ON pawl.schedule (task);
+CREATE INDEX schedule_next ON pawl_internal.schedule (next_ms, name) WHERE NOT paused AND next_ms > 0;
+CREATE INDEX schedule_task ON pawl_internal.schedule (task);
 
-CREATE TABLE pawl.schedule_fire (
+CREATE TABLE pawl_internal.schedule_fire (
     schedule text COLLATE "C" NOT NULL,
     instant_ms bigint NOT NULL,
     job bigint,
     fired_ms bigint NOT NULL,
     PRIMARY KEY (schedule, instant_ms)
 );
-CREATE INDEX schedule_fire_fired ON pawl.schedule_fire USING brin (fired_ms);
+CREATE INDEX schedule_fire_fired ON pawl_internal.schedule_fire USING brin (fired_ms);
 
-CREATE TABLE pawl.refusal (
+CREATE TABLE pawl_internal.refusal (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     agent text COLLATE "C",
     task text COLLATE "C",

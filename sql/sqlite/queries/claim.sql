@@ -3,8 +3,8 @@
 -- name: claim_alone
 -- Whether an instance that does not state its slots runs a suspect; then it gets nothing else.
 -- params: instance
-SELECT 1 FROM pawl_instance i CROSS JOIN pawl_claim c
- WHERE i.id = ?1 AND i.slots = 0 AND c.kind IN (:KIND_OUTBOX, :KIND_INBOX, :KIND_PERSPECTIVE) AND c.state = :CLAIM_ACTIVE AND c.suspect = :SUSPECT_BEGUN AND c.instance = ?1 LIMIT 1
+SELECT 1 FROM pawl_instance i CROSS JOIN pawl_claim c INDEXED BY pawl_claim_lane
+ WHERE i.id = ?1 AND i.slots = 0 AND c.state = :CLAIM_ACTIVE AND c.suspect = :SUSPECT_BEGUN AND c.instance = ?1 LIMIT 1
 
 -- name: claim_forget
 -- A claim part that one call completed whole needs its lists no more.
@@ -12,13 +12,20 @@ SELECT 1 FROM pawl_instance i CROSS JOIN pawl_claim c
 UPDATE pawl_claim SET state = :CLAIM_DONE, in_flight = 0, marks = NULL, items = NULL
  WHERE token = ?1 AND part = ?2
 
+-- name: claim_slots_free
+-- Whether an instance has fewer messages in flight than the slots it says it has.
+-- params: instance
+SELECT 1 FROM pawl_instance
+ WHERE id = ?1 AND slots > (SELECT coalesce(sum(in_flight), 0) FROM pawl_claim
+                             WHERE kind IN (:KIND_OUTBOX, :KIND_INBOX, :KIND_PERSPECTIVE) AND state = :CLAIM_ACTIVE AND instance = ?1)
+
 -- name: claim_in_hand
 -- How many suspects and how many lost messages an instance has in flight, the slots it says it has, and how
 --   many claims it has, of all kinds and of other kinds than the one that it claims.
 -- params: instance, kind
 SELECT coalesce(sum(suspect > :SUSPECT_NO), 0), coalesce(sum(lost), 0), (SELECT slots FROM pawl_instance WHERE id = ?1),
        count(*), coalesce(sum(kind <> ?2), 0)
-  FROM pawl_claim WHERE kind IN (:KIND_OUTBOX, :KIND_INBOX, :KIND_PERSPECTIVE) AND state = :CLAIM_ACTIVE AND instance = ?1
+  FROM pawl_claim INDEXED BY pawl_claim_lane WHERE state = :CLAIM_ACTIVE AND instance = ?1
 
 -- name: claim_insert
 -- A new claim part.
@@ -42,7 +49,7 @@ UPDATE pawl_claim SET state = ?3, lease_until_ms = ?4, in_flight = ?5, marks = ?
 -- name: claim_of_instance
 -- Active parts of an instance.
 -- params: instance
-SELECT token, part, lane FROM pawl_claim WHERE kind IN (:KIND_OUTBOX, :KIND_INBOX, :KIND_PERSPECTIVE) AND state = :CLAIM_ACTIVE AND instance = ?1 ORDER BY token, part
+SELECT token, part, lane FROM pawl_claim INDEXED BY pawl_claim_lane WHERE state = :CLAIM_ACTIVE AND instance = ?1 ORDER BY token, part
 
 -- name: claim_of_lane
 -- The active parts of a lane.

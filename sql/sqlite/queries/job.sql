@@ -28,7 +28,9 @@ DELETE FROM pawl_job_limit WHERE key = ?1
 
 -- name: job_limit_find
 -- The limits of a key, or of its prefix.
-SELECT concurrency, rate, rate_ms, weight FROM pawl_job_limit WHERE key IN (?1, ?2) ORDER BY key = ?1 DESC LIMIT 1
+SELECT concurrency, rate, rate_ms, weight FROM pawl_job_limit WHERE key = ?1
+ UNION ALL
+SELECT concurrency, rate, rate_ms, weight FROM pawl_job_limit WHERE key = ?2 LIMIT 1
 
 -- name: job_limit_list
 -- All limits.

@@ -70,18 +70,19 @@ SELECT id FROM pawl_job WHERE state = :JOB_READY AND deadline_ms > 0 AND deadlin
 -- Ready jobs without a key, in order.
 SELECT id FROM pawl_job WHERE queue = ?1 AND state = :JOB_READY AND key IS NULL ORDER BY ord, id LIMIT ?2
 
--- name: job_list_request
--- The unfinished jobs that a request was granted, in order.
-SELECT j.id FROM pawl_job_claim c JOIN pawl_job j ON j.token = c.token AND j.state = :JOB_RUNNING
- WHERE c.request = ?1 AND c.instance = ?2 AND c.active = 1 ORDER BY j.ord, j.id
+-- name: job_claim_of_request
+-- The claim that a request was granted, while it has unfinished jobs.
+SELECT token FROM pawl_job_claim WHERE request = ?1 AND instance = ?2 AND active = 1
 
 -- name: job_list_token
 -- The unfinished jobs of a claim, by id.
 SELECT id FROM pawl_job WHERE token = ?1 AND state = :JOB_RUNNING ORDER BY id
 
--- name: job_list_token_ord
--- The unfinished jobs of a claim, in order.
-SELECT id FROM pawl_job WHERE token = ?1 AND state = :JOB_RUNNING ORDER BY ord, id
+-- name: job_list_granted
+-- The unfinished jobs of a claim, in order, as a worker gets them.
+SELECT id, token, lease_until_ms, type, queue, payload, task, key, unique_key, traceparent, schedule, progress, priority, attempts,
+       max_attempts, flags, put_ms, due_ms, deadline_ms, timeout_ms, instant_ms, cancel_ms, agent
+  FROM pawl_job WHERE token = ?1 AND state = :JOB_RUNNING ORDER BY ord, id
 
 -- name: job_list_waiting
 -- Jobs that wait for a signal, by id.

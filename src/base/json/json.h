@@ -46,6 +46,13 @@ void json_end_object(struct json_writer *writer);
 void json_begin_array(struct json_writer *writer);
 void json_end_array(struct json_writer *writer);
 void json_key(struct json_writer *writer, const char *key);
+/* A key and its value. */
+void json_put_str(struct json_writer *writer, const char *key, pawl_str value);
+void json_put_cstr(struct json_writer *writer, const char *key, const char *value);
+void json_put_int(struct json_writer *writer, const char *key, int64_t value);
+void json_put_bool(struct json_writer *writer, const char *key, bool value);
+void json_put_raw(struct json_writer *writer, const char *key, pawl_str value);
+
 void json_str(struct json_writer *writer, pawl_str value); /* absent is written as null */
 void json_cstr(struct json_writer *writer, const char *value);
 void json_int(struct json_writer *writer, int64_t value);

@@ -174,3 +174,28 @@ void json_raw(struct json_writer *writer, pawl_str value) {
     before_value(writer);
     buf_append_str(writer->buf, value);
 }
+
+void json_put_str(struct json_writer *writer, const char *key, pawl_str value) {
+    json_key(writer, key);
+    json_str(writer, value);
+}
+
+void json_put_cstr(struct json_writer *writer, const char *key, const char *value) {
+    json_key(writer, key);
+    json_cstr(writer, value);
+}
+
+void json_put_int(struct json_writer *writer, const char *key, int64_t value) {
+    json_key(writer, key);
+    json_int(writer, value);
+}
+
+void json_put_bool(struct json_writer *writer, const char *key, bool value) {
+    json_key(writer, key);
+    json_bool(writer, value);
+}
+
+void json_put_raw(struct json_writer *writer, const char *key, pawl_str value) {
+    json_key(writer, key);
+    json_raw(writer, value);
+}

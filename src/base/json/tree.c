@@ -56,72 +56,87 @@ const struct tree *tree_get_cstr(const struct tree *tree, const char *key) {
     return tree_get(tree, str_from(key));
 }
 
-bool tree_equal(const struct tree *a, const struct tree *b) {
+pawl_str tree_get_text(const struct tree *tree, const char *key) {
+    const struct tree *member = tree_get_cstr(tree, key);
+    return member != NULL && member->kind == TREE_STRING ? member->text : (pawl_str){NULL, 0};
+}
+
+const struct tree *tree_step(const struct tree *tree, pawl_str step) {
+    uint64_t index = 0;
+    if (tree->kind == TREE_ARRAY && str_to_u64(step, UINT32_MAX, &index) && index < tree->count)
+        return tree->items[index];
+    return tree_get(tree, step);
+}
+
+/* The items of a container in an order that does not depend on the document. */
+static const struct tree *const *in_order(const struct tree *tree) {
+    return tree->kind == TREE_OBJECT ? tree->sorted : tree->items;
+}
+
+int tree_compare(const struct tree *a, const struct tree *b) {
     if (a == b)
-        return true;
-    if (a->kind != b->kind || a->count != b->count)
-        return false;
+        return 0;
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
     if (a->kind == TREE_NUMBER)
-        return tree_number_compare(a->text, b->text) == 0;
+        return tree_number_compare(a->text, b->text);
     if (a->kind == TREE_STRING)
-        return str_equal(a->text, b->text);
-    for (size_t i = 0; i < a->count; i++) {
-        const struct tree *left = a->kind == TREE_OBJECT ? a->sorted[i] : a->items[i];
-        const struct tree *right = a->kind == TREE_OBJECT ? b->sorted[i] : b->items[i];
-        if ((a->kind == TREE_OBJECT && !str_equal(left->key, right->key)) || !tree_equal(left, right))
-            return false;
+        return str_compare(a->text, b->text);
+    if (a->count != b->count)
+        return a->count < b->count ? -1 : 1;
+    int order = 0;
+    for (size_t i = 0; i < a->count && order == 0; i++) {
+        const struct tree *left = in_order(a)[i], *right = in_order(b)[i];
+        order = a->kind == TREE_OBJECT ? str_compare(left->key, right->key) : 0;
+        if (order == 0)
+            order = tree_compare(left, right);
     }
-    return true;
+    return order;
 }
 
-static void write_items(struct buf *buf, const struct tree *tree) {
+static void write_value(struct buf *buf, const struct tree *tree, bool sorted) {
+    static const char *const words[] = {"null", "false", "true"};
     bool object = tree->kind == TREE_OBJECT;
-    buf_append_char(buf, object ? '{' : '[');
-    for (size_t i = 0; i < tree->count && !buf->failed; i++) {
-        if (i > 0)
-            buf_append_char(buf, ',');
-        if (object) {
-            json_quote(buf, tree->items[i]->key);
-            buf_append_char(buf, ':');
+    if (tree->kind <= TREE_TRUE) {
+        buf_append_cstr(buf, words[tree->kind]);
+    } else if (tree->kind == TREE_NUMBER) {
+        buf_append_str(buf, tree->text);
+    } else if (tree->kind == TREE_STRING) {
+        json_quote(buf, tree->text);
+    } else {
+        buf_append_char(buf, object ? '{' : '[');
+        for (size_t i = 0; i < tree->count && !buf->failed; i++) {
+            const struct tree *item = sorted ? in_order(tree)[i] : tree->items[i];
+            if (i > 0)
+                buf_append_char(buf, ',');
+            if (object) {
+                json_quote(buf, item->key);
+                buf_append_char(buf, ':');
+            }
+            write_value(buf, item, sorted);
         }
-        tree_write(buf, tree->items[i]);
+        buf_append_char(buf, object ? '}' : ']');
     }
-    buf_append_char(buf, object ? '}' : ']');
 }
 
-void tree_write(struct buf *buf, const struct tree *tree) {
-    switch (tree->kind) {
-    case TREE_NULL:
-        buf_append_cstr(buf, "null");
-        break;
-    case TREE_FALSE:
-        buf_append_cstr(buf, "false");
-        break;
-    case TREE_TRUE:
-        buf_append_cstr(buf, "true");
-        break;
-    case TREE_NUMBER:
-        buf_append_str(buf, tree->text);
-        break;
-    case TREE_STRING:
-        json_quote(buf, tree->text);
-        break;
-    case TREE_ARRAY:
-    case TREE_OBJECT:
-        write_items(buf, tree);
-        break;
-    }
-}
+void tree_write(struct buf *buf, const struct tree *tree) { write_value(buf, tree, false); }
+
+void tree_write_sorted(struct buf *buf, const struct tree *tree) { write_value(buf, tree, true); }
 
 pawl_status tree_text(struct arena *arena, const struct tree *tree, size_t bytes_max, pawl_str *json,
                       pawl_error *err) {
     struct buf text;
     buf_init(&text, bytes_max);
     tree_write(&text, tree);
-    pawl_status status = buf_status(&text, "tree", err);
+    return str_keep(arena, &text, "tree", json, err);
+}
+
+pawl_status tree_parse_buf(struct arena *arena, struct buf *written, const char *op, const struct tree **tree,
+                           pawl_error *err) {
+    pawl_status status = buf_status(written, op, err);
     if (status == PAWL_OK)
-        status = str_dup(arena, buf_str(&text), json, err);
-    buf_free(&text);
+        status = tree_parse(arena, buf_str(written), NULL, tree, err);
+    buf_free(written);
     return status;
 }
 

@@ -42,8 +42,14 @@ PAWL_MUSTCHECK pawl_status tree_parse_yaml(struct arena *arena, pawl_str text,
                                            const struct tree_limits *limits, const struct tree **tree,
                                            pawl_error *err);
 
-/* Appends the value as JSON without blanks. */
+/* Appends the value as JSON without blanks; sorted: with the members of every object in the order of their
+ * keys, which is the same text for the same value. */
 void tree_write(struct buf *buf, const struct tree *tree);
+void tree_write_sorted(struct buf *buf, const struct tree *tree);
+
+/* Reads what was written into the buffer, which is freed in every case. op: for the error. */
+PAWL_MUSTCHECK pawl_status tree_parse_buf(struct arena *arena, struct buf *written, const char *op,
+                                          const struct tree **tree, pawl_error *err);
 
 /* The same as text in the arena, of at most bytes_max bytes (0: PAWL_BUF_BYTES_MAX). */
 PAWL_MUSTCHECK pawl_status tree_text(struct arena *arena, const struct tree *tree, size_t bytes_max,
@@ -53,14 +59,22 @@ PAWL_MUSTCHECK pawl_status tree_text(struct arena *arena, const struct tree *tre
 const struct tree *tree_get(const struct tree *tree, pawl_str key);
 const struct tree *tree_get_cstr(const struct tree *tree, const char *key);
 
+/* The text of a member that is a string; absent elsewhere. */
+pawl_str tree_get_text(const struct tree *tree, const char *key);
+
 /* The first member of an object whose key is none of keys (ends with NULL), or NULL. */
 const struct tree *tree_stray(const struct tree *tree, const char *const *keys);
 
 /* The index of a key in sorted; count when it is missing. tree is an object. */
 size_t tree_index(const struct tree *tree, pawl_str key);
 
-/* Equal as JSON values: the order of members does not matter, 1 equals 1.0. */
-bool tree_equal(const struct tree *a, const struct tree *b);
+/* An order of values in which those that are equal as JSON, such as 1 and 1.0, compare as 0; the order of
+ * members does not matter. */
+int tree_compare(const struct tree *a, const struct tree *b);
+static inline bool tree_equal(const struct tree *a, const struct tree *b) { return tree_compare(a, b) == 0; }
+
+/* The member of an object, or the item of an array whose index the step is in digits; NULL: there is none. */
+const struct tree *tree_step(const struct tree *tree, pawl_str step);
 
 /* "null", "boolean", "number", "string", "array", "object". */
 const char *tree_kind_name(enum tree_kind kind);

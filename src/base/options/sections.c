@@ -1,15 +1,32 @@
 /* Reading files of sections. */
 #include "base/options/sections.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/limits.h"
-#include "base/options/secret.h"
 #include "base/str.h"
 #include "base/time/clock.h"
+
+enum { SECRET_BYTES_MAX = 65536 };
+
+/* The content of the file without its line ends, in the arena; NULL: it is empty or cannot be read. */
+static const char *secret_file_read(struct arena *arena, const char *path) {
+    FILE *file = fopen(path, "re");
+    char *bytes = file != NULL ? arena_alloc(arena, SECRET_BYTES_MAX + 1) : NULL;
+    size_t len = bytes != NULL ? fread(bytes, 1, SECRET_BYTES_MAX, file) : 0;
+    if (file != NULL)
+        fclose(file);
+    if (bytes != NULL)
+        bytes[len] = '\0';
+    while (len > 0 && (bytes[len - 1] == '\n' || bytes[len - 1] == '\r'))
+        bytes[--len] = '\0';
+    return len > 0 ? bytes : NULL;
+}
 
 pawl_status section_fault(const struct section_file *file, pawl_status status, const char *reason,
                           pawl_error *err) {
@@ -128,10 +145,6 @@ static pawl_status section_begin(struct section_file *file, pawl_str line, pawl_
 pawl_status section_file_read(struct section_file *file, pawl_error *err) {
     pawl_str text = {NULL, 0}, line;
     struct arena *arena = arena_create(2 * PAWL_CONFIG_FILE_BYTES_MAX);
-    if (arena == NULL || file->arena == NULL) {
-        arena_free(arena);
-        return error_no_memory(err, file->op);
-    }
     pawl_status status = file_read(arena, file->path, PAWL_CONFIG_FILE_BYTES_MAX, &text, err);
     while (status == PAWL_OK && file_line(&text, &file->line, &line))
         status = line.ptr[0] == '[' ? section_begin(file, line, err) : key_value(file, line, err);

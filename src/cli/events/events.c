@@ -1,4 +1,4 @@
-/* pawl events append and tail: from words and files, and as lines. */
+/* pawl event append from a file of lines, and pawl event tail. */
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
@@ -26,7 +26,7 @@ static pawl_status read_lines(struct cli *cli, pawl_event *events, size_t *count
     struct buf line;
     bool more = true;
     size_t bytes_max = (size_t)options_number(&cli->arguments.options, OPTION_PAYLOAD_LIMIT);
-    pawl_status status = input_open(cli_flag(cli, FLAG_NDJSON)->text.ptr, &file, err);
+    pawl_status status = input_open(cli_value(cli, "ndjson").text.ptr, &file, err);
     if (status != PAWL_OK)
         return status;
     buf_init(&line, bytes_max + 2 * (size_t)PAWL_METADATA_BYTES_MAX);
@@ -60,7 +60,7 @@ static pawl_status read_lines(struct cli *cli, pawl_event *events, size_t *count
                                           .correlation_id = message.correlation_id,
                                           .causation_id = message.causation_id,
                                           .traceparent = message.traceparent,
-                                          .publish = cli_flag(cli, FLAG_PUBLISH)->set,
+                                          .publish = cli_value(cli, "publish").number != 0,
                                           .topic = message.topic};
     }
     buf_free(&line);
@@ -68,54 +68,36 @@ static pawl_status read_lines(struct cli *cli, pawl_event *events, size_t *count
     return status;
 }
 
-static pawl_status read_words(struct cli *cli, pawl_event *event, pawl_error *err) {
-    const char *word = cli->arguments.word_count > 2 ? cli->arguments.words[2] : "{}";
-    size_t bytes_max = (size_t)options_number(&cli->arguments.options, OPTION_PAYLOAD_LIMIT);
-    *event = (pawl_event){.id = cli_flag(cli, FLAG_ID)->uuid,
-                          .type = str_from(cli->arguments.words[1]),
-                          .payload = str_from(word),
-                          .correlation_id = cli_flag(cli, FLAG_CORRELATION)->uuid,
-                          .causation_id = cli_flag(cli, FLAG_CAUSATION)->uuid,
-                          .traceparent = cli_flag(cli, FLAG_TRACEPARENT)->text,
-                          .publish = cli_flag(cli, FLAG_PUBLISH)->set,
-                          .topic = cli_flag(cli, FLAG_TOPIC)->text};
-    if (strcmp(word, "-") == 0)
-        return input_read(cli->arena, word, bytes_max, &event->payload, err);
-    return word[0] == '@' ? input_read(cli->arena, word + 1, bytes_max, &event->payload, err) : PAWL_OK;
+static void read_words(struct cli *cli, pawl_event *event) {
+    struct value payload = cli_value(cli, "payload");
+    *event = (pawl_event){.id = cli_value(cli, "id").uuid,
+                          .type = cli_value(cli, "type").text,
+                          .payload = payload.present ? payload.text : STR("{}"),
+                          .metadata = cli_value(cli, "metadata").text,
+                          .correlation_id = cli_value(cli, "correlation_id").uuid,
+                          .causation_id = cli_value(cli, "causation_id").uuid,
+                          .traceparent = cli_value(cli, "traceparent").text,
+                          .publish = cli_value(cli, "publish").number != 0,
+                          .topic = cli_value(cli, "topic").text};
 }
 
-static pawl_status check_append_words(struct request *request, pawl_error *err) {
-    struct cli *cli = request->self;
-    bool ndjson = cli_flag(cli, FLAG_NDJSON)->set;
-    if (ndjson && cli->arguments.word_count > 1)
-        return error_set(err, PAWL_INVALID, "append", "with --ndjson the lines have the types and payloads");
-    if (!ndjson && cli->arguments.word_count < 2)
-        return error_set(err, PAWL_INVALID, "append",
-                         "it needs a type: pawl events append STREAM TYPE [PAYLOAD]");
-    return PAWL_OK;
-}
-
-static pawl_status append(struct cli *cli, pawl_error *err) {
+pawl_status append_terminal(struct cli *cli, pawl_error *err) {
     struct request request = front_request(cli);
     pawl_event *events = arena_array(cli->arena, PAWL_APPEND_MAX, sizeof *events);
     struct events_append in = {
-        .stream = str_from(cli->arguments.words[0]),
+        .stream = cli_value(cli, "stream").text,
         .events = events,
         .payload_bytes_max = (size_t)options_number(&cli->arguments.options, OPTION_PAYLOAD_LIMIT)};
+    pawl_status status = PAWL_OK;
+    if (cli_value(cli, "events").present)
+        return front_run(cli, cli->arguments.command->run, err);
     if (events == NULL)
         return error_set(err, PAWL_NO_MEMORY, "append", "no memory for the events");
-    pawl_status status = cli_flag(cli, FLAG_NDJSON)->set ? read_lines(cli, events, &in.count, err)
-                                                         : read_words(cli, &events[in.count++], err);
+    if (cli_value(cli, "ndjson").present)
+        status = read_lines(cli, events, &in.count, err);
+    else
+        read_words(cli, &events[in.count++]);
     return status == PAWL_OK ? events_append(&request, &in, err) : status;
-}
-
-static pawl_read query_from(const struct cli *cli, const char *stream) {
-    const struct flag_value *limit = cli_flag(cli, FLAG_LIMIT);
-    int64_t rows = limit->set ? limit->number : PAWL_LIST_DEFAULT;
-    return (pawl_read){.stream = str_from(stream),
-                       .from = cli_flag(cli, FLAG_FROM)->number,
-                       .backward = cli_flag(cli, FLAG_BACKWARD)->set,
-                       .limit = (int)(rows < PAWL_LIST_MAX ? rows : PAWL_LIST_MAX)};
 }
 
 static void print_event(struct cli *cli, const pawl_stored_event *event) {
@@ -151,14 +133,12 @@ static pawl_status tail_some(struct cli *cli, pawl_read *query, size_t *count, p
 }
 
 static pawl_status tail(struct cli *cli, pawl_error *err) {
-    const struct flag_value *timeout = cli_flag(cli, FLAG_TIMEOUT);
-    const char *stream = cli->arguments.word_count > 0 ? cli->arguments.words[0] : NULL;
-    pawl_read query = query_from(cli, stream);
-    int64_t until_ms = timeout->set ? clock_boot_ms() + timeout->number : INT64_MAX;
-    int64_t left = cli_flag(cli, FLAG_LIMIT)->set ? cli_flag(cli, FLAG_LIMIT)->number : INT64_MAX;
+    struct value timeout = cli_value(cli, "timeout_ms"), limit = cli_value(cli, "limit"),
+                 from = cli_value(cli, "from");
+    pawl_read query = {.stream = cli_value(cli, "stream").text, .from = from.present ? from.number : 1};
+    int64_t until_ms = timeout.present ? clock_boot_ms() + timeout.number : INT64_MAX;
+    int64_t left = limit.present ? limit.number : INT64_MAX;
     pawl_status status = PAWL_OK;
-    if (query.from == 0)
-        query.from = 1;
     thread_interrupt_ends();
     while (status == PAWL_OK && left > 0) {
         size_t count = 0;
@@ -174,27 +154,18 @@ static pawl_status tail(struct cli *cli, pawl_error *err) {
     return status;
 }
 
-static const struct operation append_rows[] = {
-    {COMMAND("events append", "Append events to a stream"), .arguments = "STREAM [TYPE [PAYLOAD]]",
-     .flags = FLAG(EXPECT) | FLAG(ID) | FLAG(NDJSON) | FLAG(PUBLISH) | FLAG(TOPIC) | FLAG(CORRELATION) |
-              FLAG(CAUSATION) | FLAG(TRACEPARENT),
-     .options = OPTION(PAYLOAD_LIMIT), .check = check_append_words, .database = DATABASE_MAKE, .writes = true,
-     .details =
-         "All events of one call get versions without a gap, in one transaction. PAYLOAD is JSON; - is "
-         "standard input, @FILE a file. With --expect the stream must be at that version, else nothing is "
-         "written. Repeating a call with the same ids answers duplicate. A line of --ndjson has type, "
-         "payload, metadata, topic, id, correlation_id, causation_id and traceparent.",
-     .example = "pawl events append order-1 OrderCreated '{\"total\":12}' --expect 0\n"
-                "pawl events append order-1 --ndjson events.ndjson",
-     .terminal = append},
+static const struct field tail_fields[] = {
+    {TEXT_FIELD(IN_TERMINAL, "stream", PAWL_STREAM_BYTES_MAX, "Only this stream.")},
+    {INT_FIELD(IN_TERMINAL, "from", 1, 0,
+               "The first version (of a stream) or position (of everything) to show.")},
+    {INT_FIELD(IN_TERMINAL, "limit", 1, 0, "Stop after this many events.")},
+    {DURATION_FIELD(IN_TERMINAL, "timeout_ms", 1, PAWL_HISTORY_MS_MAX,
+                    "Stop when there was nothing new and this time is over.")}};
+
+static const struct operation commands[] = {
+    {OPERATION("event.tail", "Follow a stream, or everything, as JSON lines"), FIELDS(tail_fields),
+     .terminal = tail,
+     .details = "Runs until interrupted, until --limit events were shown, or until --timeout."},
 };
 
-static const struct operation tail_rows[] = {
-    {COMMAND("events tail", "Follow a stream, or everything, as JSON lines"), .arguments = "[STREAM]",
-     .flags = FLAG(FROM) | FLAG(LIMIT) | FLAG(TIMEOUT), .limit_other = true, .writes = true,
-     .details = "Runs until interrupted, until --limit events were shown, or until --timeout.",
-     .terminal = tail},
-};
-
-const struct operation_table events_append_commands = OPERATION_TABLE(append_rows);
-const struct operation_table events_tail_commands = OPERATION_TABLE(tail_rows);
+const struct operation_table events_commands = OPERATION_TABLE(commands);

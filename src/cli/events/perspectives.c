@@ -1,4 +1,4 @@
-/* pawl perspectives register: read models from files. */
+/* pawl perspective set: read models from files. */
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "view/event.h"
@@ -23,15 +23,19 @@ static pawl_status register_files(struct cli *cli, pawl_error *err) {
     return status == PAWL_OK ? output_list_end(&cli->output, "nothing registered", err) : status;
 }
 
+static const struct field fields[] = {
+    {FIELD(FIELD_TEXTS, IN_TERMINAL, "file", "A file or a directory of them."), .required = true,
+     .word = true, .max = 64}};
+
 static const struct operation commands[] = {
-    {COMMAND("perspectives register", "Register perspectives from files or directories"),
-     .arguments = "FILE...", .arguments_max = 64, .options = OPTION(PERSPECTIVE_BATCH),
-     .database = DATABASE_MAKE, .writes = true,
+    {OPERATION("perspective.set", "Register perspectives from files or directories"), FIELDS(fields),
+     .changes = CHANGES_ACTION, .terminal = register_files, .options = OPTION(PERSPECTIVE_BATCH),
+     .database = DATABASE_MAKE,
      .details = "A file is YAML or JSON with name, version, on (patterns) and one of sql, exec, http and "
                 "function; docs/perspectives.md describes it. The first version of a name is live; a later "
-                "one fills beside it until pawl perspectives switch. Registering the same definition again "
+                "one fills beside it until pawl perspective switch. Setting the same definition again "
                 "changes nothing; a different one under the same version is refused.",
-     .example = "pawl perspectives register perspectives/", .terminal = register_files},
+     .example = "pawl perspective set perspectives/"},
 };
 
 const struct operation_table perspectives_commands = OPERATION_TABLE(commands);

@@ -34,7 +34,7 @@ static pawl_status run_doctor(struct cli *cli, pawl_error *err) {
 }
 
 static const struct operation commands[] = {
-    {COMMAND("doctor", "Check for problems: settings, server, file, workers, stuck work"),
+    {OPERATION("doctor", "Check for problems: settings, server, file, workers, stuck work"),
      .options = OPTION(JOB_LEASE) | OPTION(DURABILITY),
      .details = "Each finding says what was found, why it matters and what to do. Exits with 0 when nothing "
                 "was found, with 1 when there are warnings and with 2 when there is a fault; another code "

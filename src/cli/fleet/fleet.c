@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "base/uuid.h"
-#include "cli/audit.h"
+#include "cli/cli.h"
 #include "cli/commands.h"
 #include "view/fleet.h"
 #include "view/message.h"
@@ -24,8 +24,9 @@ enum {
     LEASES_PAGE = 1000
 };
 
-static int64_t flag_or(const struct cli *cli, enum flag_id id, int64_t fallback) {
-    return cli_flag(cli, id)->set ? cli_flag(cli, id)->number : fallback;
+static int64_t number_or(const struct cli *cli, const char *name, int64_t fallback) {
+    struct value value = cli_value(cli, name);
+    return value.present ? value.number : fallback;
 }
 
 /* ---- Workers */
@@ -177,7 +178,7 @@ static pawl_status print_worker(struct cli *cli, const struct instance_row *row,
 
 static pawl_status workers(struct cli *cli, pawl_error *err) {
     pawl_str wanted = options_text(&cli->arguments.options, OPTION_WORKER_ID);
-    int64_t since_ms = flag_or(cli, FLAG_MINUTES, WORKERS_MINUTES_DEFAULT) * MINUTE_MS;
+    int64_t since_ms = number_or(cli, "minutes", WORKERS_MINUTES_DEFAULT) * MINUTE_MS;
     struct instance_rows rows;
     pawl_uuid id;
     if (wanted.len > 0 && !uuid_parse(wanted, &id))
@@ -210,8 +211,8 @@ static pawl_status cleanup(struct cli *cli, pawl_error *err) {
                                             {COLUMN(INT, "leases_released")},
                                             {COLUMN(INT, "leases_expired")},
                                             {COLUMN(BOOL, "dry_run")}};
-    int64_t stale_ms = flag_or(cli, FLAG_STALE_MINUTES, STALE_MINUTES_DEFAULT) * MINUTE_MS;
-    bool dry = cli_flag(cli, FLAG_DRY_RUN)->set;
+    int64_t stale_ms = number_or(cli, "stale_minutes", STALE_MINUTES_DEFAULT) * MINUTE_MS;
+    bool dry = cli_value(cli, "dry_run").present;
     int64_t evicted = 0, leases = 0;
     struct maintain_in in = {.rows_max = PAWL_BATCH_MAX};
     struct maintain_result done = {0};
@@ -232,9 +233,6 @@ static pawl_status cleanup(struct cli *cli, pawl_error *err) {
         status = cli->store->ops->core.maintain(cli->store, &in, &done, err);
     if (status == PAWL_OK && !dry)
         status = cli->store->ops->jobs->maintain(cli->store, PAWL_BATCH_MAX, &jobs, err);
-    if (status == PAWL_OK && !dry && evicted > 0)
-        status =
-            audit_note(cli, "cleanup", arena_printf(cli->arena, "%" PRId64 " workers evicted", evicted), err);
     struct cell cells[] = {cell_int(evicted), cell_int(leases),
                            cell_int(done.claims_expired + jobs.leases_expired), cell_bool(dry)};
     return status == PAWL_OK ? output_record(&cli->output, columns, 4, cells, err) : status;
@@ -247,7 +245,7 @@ static pawl_status rebalance(struct cli *cli, pawl_error *err) {
                                             {COLUMN(INT, "leases")},
                                             {COLUMN(INT, "lanes_given")},
                                             {COLUMN(INT, "lanes_taken")}};
-    int64_t most = flag_or(cli, FLAG_MAX_LEASES, MAX_LEASES_DEFAULT);
+    int64_t most = number_or(cli, "max_leases", MAX_LEASES_DEFAULT);
     struct instance_rows rows;
     pawl_status status = cli->store->ops->view.instances(cli->store, cli->arena, &rows, err);
     if (status != PAWL_OK)
@@ -260,7 +258,7 @@ static pawl_status rebalance(struct cli *cli, pawl_error *err) {
         if (!live || row->claims <= most)
             continue;
         for (int kind = KIND_OUTBOX; status == PAWL_OK && kind <= KIND_COUNT; kind++) {
-            if ((row->kinds & KIND_BIT(kind)) == 0 || cli_flag(cli, FLAG_DRY_RUN)->set)
+            if ((row->kinds & KIND_BIT(kind)) == 0 || cli_value(cli, "dry_run").present)
                 continue;
             status =
                 cli->store->ops->core.lanes_rebalance(cli->store, row->id, (enum store_kind)kind, &beat, err);
@@ -312,32 +310,44 @@ static pawl_status queue(struct cli *cli, pawl_error *err) {
     return status;
 }
 
+static const struct field worker_fields[] = {
+    {INT_FIELD(IN_TERMINAL, "minutes", 1, 525600,
+               "Only workers whose last heartbeat is at most this old; 5 if not given.")}};
+static const struct field cleanup_fields[] = {
+    {INT_FIELD(IN_TERMINAL, "stale_minutes", 0, 525600,
+               "Only workers that have been silent for this long; 10 if not given.")},
+    FLAG_DRY_RUN};
+static const struct field rebalance_fields[] = {
+    {INT_FIELD(IN_TERMINAL, "max_leases", 0, 1000000,
+               "Only workers that hold more leases than this; 5 if not given.")},
+    FLAG_DRY_RUN};
+
 static const struct operation commands[] = {
-    {COMMAND("workers", "List the workers that were active recently, or show one of them"),
-     .flags = FLAG(MINUTES), .options = OPTION(WORKER_ID),
+    {OPERATION("workers", "List the workers that were active recently, or show one of them"),
+     FIELDS(worker_fields), .terminal = workers, .options = OPTION(WORKER_ID),
      .details =
          "Shows workers whose last heartbeat is at most --minutes old (5). With --worker-id: what it holds "
          "and until when, and its audited executions, with their results and the latest of them.",
      .example = "pawl workers --minutes 60\n"
-                "pawl workers | jq -r '.[] | select(.seconds_since_heartbeat < 60) | .worker_id'",
-     .terminal = workers},
-    {COMMAND("queue", "Show job statistics: what is waiting, by priority, and the last hour"),
+                "pawl workers | jq -r '.[] | select(.seconds_since_heartbeat < 60) | .worker_id'"},
+    {OPERATION("queue", "Show job statistics: what is waiting, by priority, and the last hour"),
+     .terminal = queue,
      .details = "priority_distribution counts what waits by priority, up to 10,000 jobs that are ready and "
                 "as many that are not due or wait for a signal; where there may be more, priority_complete "
                 "is false. Runs are the audited executions of the last hour, all of them.",
-     .example = "pawl queue | jq '.priority_distribution'", .terminal = queue},
-    {COMMAND("cleanup", "Evict workers that have been silent for long, and end expired leases"),
-     .flags = FLAG(STALE_MINUTES) | FLAG(DRY_RUN), .writes = true,
+     .example = "pawl queue | jq '.priority_distribution'"},
+    {OPERATION("cleanup", "Evict workers that have been silent for long, and end expired leases"),
+     FIELDS(cleanup_fields), .changes = CHANGES_ACTION, .terminal = cleanup,
      .details =
          "Silent means that its lease has expired: a live worker is never touched, whatever --stale-minutes "
          "(10) says. Workers do the same by themselves; this is for when none is running.",
-     .example = "pawl cleanup --stale-minutes 10\npawl cleanup --dry-run", .terminal = cleanup},
-    {COMMAND("rebalance", "Ask workers that hold many leases to give up the lanes above their fair share"),
-     .flags = FLAG(MAX_LEASES) | FLAG(DRY_RUN), .writes = true,
+     .example = "pawl cleanup --stale-minutes 10\npawl cleanup --dry-run"},
+    {OPERATION("rebalance", "Ask workers that hold many leases to give up the lanes above their fair share"),
+     FIELDS(rebalance_fields), .changes = CHANGES_ACTION, .terminal = rebalance,
      .details = "Applies to workers with more than --max-leases (5) claims of messages; jobs have no lanes. "
                 "Nothing is taken away: a lane without work in flight is free immediately, any other moves "
                 "when its last claim ends. Workers do the same with every heartbeat.",
-     .example = "pawl rebalance --max-leases 3", .terminal = rebalance},
+     .example = "pawl rebalance --max-leases 3"},
 };
 
 const struct operation_table fleet_commands = OPERATION_TABLE(commands);

@@ -69,10 +69,9 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
                        result.applied, result.applied == 1 ? "" : "s", shown, result.version,
                        settings.partition_count, settings.lane_count);
         if (result.without_roles)
-            output_say(
-                &cli->output,
-                "the roles pawl_producer, pawl_worker, pawl_view and pawl_operator were not made: this "
-                "database user may not create roles, so only it can use the schema");
+            output_say(&cli->output, "the roles pawl_producer, pawl_worker, pawl_view, pawl_operator and "
+                                     "pawl_program were not made: this "
+                                     "database user may not create roles, so only it can use the schema");
         return PAWL_OK;
     }
     struct cell cells[] = {cell_cstr(shown),
@@ -87,8 +86,8 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
 }
 
 static const struct operation commands[] = {
-    {COMMAND("migrate", "Create the schema, or upgrade it to this program's version"),
-     .options = OPTION(PARTITIONS) | OPTION(LANES), .writes = true,
+    {OPERATION("migrate", "Create the schema, or upgrade it to this program's version"),
+     .options = OPTION(PARTITIONS) | OPTION(LANES), .changes = CHANGES_WORK,
      .details = "Safe to run at any time, also concurrently. The numbers of partitions and lanes are fixed "
                 "when the schema is created; other numbers are refused later.",
      .example = "pawl migrate\nDATABASE_URL=postgres://app@db/app pawl migrate --schema orders --lanes 128",

@@ -94,9 +94,9 @@ static void rest(struct monitor *monitor, int64_t until_ms) {
 }
 
 static pawl_status watch(struct monitor *monitor, pawl_error *err) {
-    const struct flag_value *interval = cli_flag(monitor->cli, FLAG_INTERVAL);
-    const struct flag_value *looks_max = cli_flag(monitor->cli, FLAG_LOOKS);
-    int64_t interval_ms = (interval->set ? interval->number : INTERVAL_S_DEFAULT) * 1000;
+    struct value interval = cli_value(monitor->cli, "interval");
+    struct value looks_max = cli_value(monitor->cli, "looks");
+    int64_t interval_ms = (interval.present ? interval.number : INTERVAL_S_DEFAULT) * 1000;
     struct monitor_totals before = {.at_ms = 0};
     struct arena *arena = arena_create(0);
     struct buf text;
@@ -116,7 +116,7 @@ static pawl_status watch(struct monitor *monitor, pawl_error *err) {
             due_ms = clock_boot_ms() + interval_ms;
         }
         arena_reset(arena);
-        if (looks_max->set && looks >= looks_max->number)
+        if (looks_max.present && looks >= looks_max.number)
             break;
         rest(monitor, due_ms);
     }
@@ -146,9 +146,13 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     return status;
 }
 
+static const struct field fields[] = {
+    {INT_FIELD(IN_TERMINAL, "interval", 1, 86400, "Seconds between refreshes; 2 if not given."),
+     .value = "SECONDS"},
+    {INT_FIELD(IN_TERMINAL, "looks", 1, 1000000000, "Stop after N refreshes.")}};
+
 static const struct operation commands[] = {
-    {COMMAND("monitor", "Watch throughput, lag, ages, workers and alerts as they change"),
-     .flags = FLAG(INTERVAL) | FLAG(LOOKS),
+    {OPERATION("monitor", "Watch throughput, lag, ages, workers and alerts as they change"), FIELDS(fields),
      .details = "On a terminal, a screen that is redrawn every --interval seconds and fits the terminal; "
                 "elsewhere, and below 40 columns, one line each time; with -o json, one object per line. "
                 "Ends after --looks refreshes, or with Ctrl-C. It only reads: workers and the server "

@@ -194,11 +194,11 @@ static pawl_status print_table(struct cli *cli, const struct view *view, pawl_er
 }
 
 static pawl_status run(struct cli *cli, pawl_error *err) {
-    struct view view = {.rates = cli_flag(cli, FLAG_RATES)->set};
+    struct view view = {.rates = cli_value(cli, "rates_ms").present};
     const struct store_view_ops *ops = &cli->store->ops->view;
     pawl_status status = PAWL_OK;
     if (view.rates) {
-        int64_t span_ms = cli_flag(cli, FLAG_RATES)->number;
+        int64_t span_ms = cli_value(cli, "rates_ms").number;
         status = ops->counts(cli->store, &view.before, err);
         nanosleep(&(struct timespec){span_ms / 1000, span_ms % 1000 * 1000000}, NULL);
     }
@@ -219,11 +219,14 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     return status;
 }
 
+static const struct field fields[] = {
+    {DURATION_FIELD(IN_TERMINAL, "rates_ms", 1, 3600000, "Measure messages per second over this time.")}};
+
 static const struct operation commands[] = {
-    {COMMAND("status", "Show the backlog, its age, failures, dead letters, and the workers"),
-     .flags = FLAG(RATES),
+    {OPERATION("status", "Show the backlog, its age, failures, dead letters, and the workers"),
+     FIELDS(fields),
      .details = "ready: waiting for the owner of its lane. leased: in flight. aside: waiting for its next "
-                "attempt, or for an earlier message that is. dead: failed for good until redriven. With "
+                "attempt, or for an earlier message that is. dead: failed for good until retried. With "
                 "--rates the numbers "
                 "are read twice, that far apart, and the rates are for that interval. clock_ahead_ms "
                 "compares this machine's clock with the database's, which is the one that counts.",

@@ -52,40 +52,28 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     const struct operation *command = NULL;
     int used = 0;
     pawl_status status = command_find(words, count, &command, &used, err);
-    /* Not every group has a command of its own name. */
-    if (status != PAWL_OK && count == 1 && command_is_group(words[0]))
-        status = PAWL_OK;
-    else if (status != PAWL_OK)
-        return status;
-    else if (used < count)
-        return error_set(err, PAWL_INVALID, "help", "there is no command \"%s %s\". pawl help lists them all",
-                         words[0], words[1]);
-    /* A group's name shows all of its commands. */
-    size_t len = strlen(words[0]);
-    bool first = true;
-    const struct operation *at;
-    for (size_t i = 0; (at = command_at(i)) != NULL && status == PAWL_OK; i++) {
-        const char *path = at->command;
-        bool in_group = count == 1 && strncmp(path, words[0], len) == 0 &&
-                        (path[len] == ' ' || path[len] == '\0');
-        if (at != command && !in_group)
-            continue;
-        if (!first)
-            fputc('\n', cli->output.file);
-        first = false;
-        status = help_show(cli, at, err);
-    }
-    return status;
+    if (count == 1 && command_is_group(words[0]))
+        return help_noun(cli, words[0], err);
+    if (status == PAWL_OK && used < count)
+        status = error_set(err, PAWL_INVALID, "help",
+                           "there is no command \"%s %s\". pawl help %s lists them", words[0], words[1],
+                           words[0]);
+    return status == PAWL_OK ? help_show(cli, command, err) : status;
 }
 
+static const struct field fields[] = {
+    {FIELD(FIELD_TEXTS, IN_TERMINAL, "words",
+           "A noun, a command, or options, exit-codes, man, completion SHELL, "
+           "markdown."),
+     .word = true, .max = 3}};
+
 static const struct operation commands[] = {
-    {COMMAND("help", "Show the commands, one of them, or a topic"),
-     .arguments = "[COMMAND|options|exit-codes|man|completion SHELL|markdown]",
+    {OPERATION("help", "Show the commands, one of them, or a topic"), FIELDS(fields),
      .details = "pawl help options lists every option with its environment variable and default. pawl help "
                 "markdown prints the reference of docs/cli.md, pawl help man the manual page in roff, and "
                 "pawl help completion bash, zsh or fish what makes that shell complete pawl's words; make "
                 "install puts these where man and the shells look for them.",
-     .example = "pawl help dead redrive\npawl help exit-codes\nsource <(pawl help completion bash)",
+     .example = "pawl help message retry\npawl help exit-codes\nsource <(pawl help completion bash)",
      .database = DATABASE_NONE, .terminal = run},
 };
 

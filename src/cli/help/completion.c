@@ -18,10 +18,12 @@ const struct completion *completion_find(const char *shell) {
     return NULL;
 }
 
-static struct completion_flag of_flag(const struct flag_row *row) {
-    struct completion_flag flag = {.value = row->value != NULL, .choices = row->choices, .help = row->help};
-    flag.file = row->value != NULL && strstr(row->value, "FILE") != NULL;
-    snprintf(flag.name, sizeof flag.name, "--%s", row->name);
+static struct completion_flag of_input(const struct field *input) {
+    char label[INPUT_NAME_BYTES], value[INPUT_NAME_BYTES];
+    struct completion_flag flag = {.choices = input->choices, .help = input->help};
+    flag.value = *input_value(input, value) != '\0';
+    flag.file = strstr(value, "FILE") != NULL;
+    snprintf(flag.name, sizeof flag.name, "%s", input_label(input, label));
     return flag;
 }
 
@@ -35,13 +37,9 @@ static struct completion_flag of_option(int id) {
     return flag;
 }
 
-static void walk(struct buf *buf, const struct operation *command, flag_bits flags, uint64_t options,
-                 void (*each)(struct buf *, const struct operation *, const struct completion_flag *)) {
-    for (int id = 0; id < FLAG_TOTAL; id++) {
-        struct completion_flag flag = of_flag(&flag_rows[id]);
-        if ((flags & FLAG_BIT(id)) != 0)
-            each(buf, command, &flag);
-    }
+typedef void each_flag(struct buf *, const struct operation *, const struct completion_flag *);
+
+static void each_option(struct buf *buf, const struct operation *command, uint64_t options, each_flag *each) {
     for (int id = 0; id < OPTION_COUNT; id++) {
         struct completion_flag flag = of_option(id);
         if ((options & OPTION_BIT(id)) != 0)
@@ -49,23 +47,46 @@ static void walk(struct buf *buf, const struct operation *command, flag_bits fla
     }
 }
 
-void completion_flags(struct buf *buf, const struct operation *command,
-                      void (*each)(struct buf *, const struct operation *, const struct completion_flag *)) {
-    if (command == NULL)
-        walk(buf, NULL, 0, OPTION_BITS_COMMON, each);
-    else
-        walk(buf, command, command->flags, command->options & ~OPTION_BITS_COMMON, each);
+void completion_flags(struct buf *buf, const struct operation *command, each_flag *each) {
+    const struct field *input;
+    for (size_t i = 0; command != NULL && (input = command_input(command, i)) != NULL; i++) {
+        struct completion_flag flag = of_input(input);
+        if (!input_is_word(input))
+            each(buf, command, &flag);
+    }
+    each_option(buf, command, command != NULL ? command->options & ~OPTION_BITS_COMMON : OPTION_BITS_COMMON,
+                each);
 }
 
-void completion_all(struct buf *buf,
-                    void (*each)(struct buf *, const struct operation *, const struct completion_flag *)) {
-    walk(buf, NULL, ~(flag_bits)0, ~UINT64_C(0), each);
+/* Whether a command before this one has the flag. */
+static bool had_before(const struct operation *until, const char *name) {
+    const struct operation *command;
+    const struct field *input;
+    char label[INPUT_NAME_BYTES];
+    for (size_t i = 0; (command = command_at(i)) != until; i++)
+        for (size_t k = 0; (input = command_input(command, k)) != NULL; k++)
+            if (!input_is_word(input) && strcmp(input_label(input, label), name) == 0)
+                return true;
+    return false;
+}
+
+void completion_all(struct buf *buf, each_flag *each) {
+    const struct operation *command;
+    const struct field *input;
+    for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
+        for (size_t k = 0; (input = command_input(command, k)) != NULL; k++) {
+            struct completion_flag flag = of_input(input);
+            if (!input_is_word(input) && !had_before(command, flag.name))
+                each(buf, NULL, &flag);
+        }
+    }
+    each_option(buf, NULL, ~UINT64_C(0), each);
 }
 
 bool completion_first(size_t i) {
-    const char *path = command_at(i)->command;
-    size_t len = strcspn(path, " "), k = 0;
-    while (strcspn(command_at(k)->command, " ") != len || strncmp(command_at(k)->command, path, len) != 0)
+    const char *name = command_at(i)->name;
+    size_t len = strcspn(name, "."), k = 0;
+    while (strcspn(command_at(k)->name, ".") != len || strncmp(command_at(k)->name, name, len) != 0)
         k++;
     return k == i;
 }

@@ -3,23 +3,22 @@
 
 #include "cli/help/completion.h"
 
-/* The first word of a path, and the rest ("" when it is one word). */
-static int first_len(const char *path) { return (int)strcspn(path, " "); }
+static int noun_len(const struct operation *command) { return (int)strcspn(command->name, "."); }
 
-static const char *second_word(const char *path) {
-    const char *rest = path + strcspn(path, " ");
+/* The second word of a command; "" when it has one. */
+static const char *second_word(const struct operation *command, char path[static COMMAND_PATH_BYTES]) {
+    const char *rest = command_path(command, path) + noun_len(command);
     return *rest == ' ' ? rest + 1 : rest;
 }
 
-/* Whether command has a second word below the first word of group's path. */
+/* Whether command has a second word below the noun of group. */
 static bool in_group(const struct operation *command, const struct operation *group) {
-    int len = first_len(group->command);
-    return first_len(command->command) == len &&
-           strncmp(command->command, group->command, (size_t)len) == 0 &&
-           *second_word(command->command) != '\0';
+    int len = noun_len(group);
+    return noun_len(command) == len && strncmp(command->name, group->name, (size_t)len) == 0 &&
+           command->name[len] == '.';
 }
 
-/* The second words of every group as branches of a case: "dead) choices=(list show)". */
+/* The second words of every noun as branches of a case: "job) choices=(list show)". */
 static void groups(struct buf *buf, void (*each)(struct buf *buf, const struct operation *command)) {
     const struct operation *group, *command;
     for (size_t i = 0; (group = command_at(i)) != NULL; i++) {
@@ -28,7 +27,7 @@ static void groups(struct buf *buf, void (*each)(struct buf *buf, const struct o
             if (!in_group(command, group))
                 continue;
             if (!any)
-                buf_printf(buf, "        %.*s) choices=(", first_len(group->command), group->command);
+                buf_printf(buf, "        %.*s) choices=(", noun_len(group), group->name);
             any = true;
             each(buf, command);
         }
@@ -46,20 +45,33 @@ static void bash_name(struct buf *buf, const struct operation *command, const st
         buf_printf(buf, " -%c", flag->letter);
 }
 
-/* A branch for the value after a flag. */
-/* The head of the case that completes a flag's value; false: there is nothing to offer. */
-static bool value_head(struct buf *buf, const struct completion_flag *flag) {
+/* The head of the case that completes a flag's value, by command and flag; false: there is nothing to offer.
+ */
+static bool value_head(struct buf *buf, const struct operation *command, const struct completion_flag *flag) {
+    char path[COMMAND_PATH_BYTES];
     if (!flag->value || (flag->choices == NULL && !flag->file))
         return false;
-    buf_printf(buf, "        %s", flag->name);
+    if (command == NULL)
+        buf_printf(buf, "        *' %s'", flag->name);
+    else if (*second_word(command, path) == '\0')
+        buf_printf(buf, "        '%s %s'|'%s '*' %s'", path, flag->name, path, flag->name);
+    else
+        buf_printf(buf, "        '%s %s'", path, flag->name);
     if (flag->letter != 0)
-        buf_printf(buf, "|-%c", flag->letter);
+        buf_printf(buf, "|*' -%c'", flag->letter);
     return true;
 }
 
+/* Of every command, then of all of them. */
+static void values(struct buf *buf,
+                   void (*each)(struct buf *, const struct operation *, const struct completion_flag *)) {
+    for (size_t i = 0; command_at(i) != NULL; i++)
+        completion_flags(buf, command_at(i), each);
+    completion_flags(buf, NULL, each);
+}
+
 static void bash_value(struct buf *buf, const struct operation *command, const struct completion_flag *flag) {
-    (void)command;
-    if (!value_head(buf, flag))
+    if (!value_head(buf, command, flag))
         return;
     if (flag->file) {
         buf_append_cstr(buf, ") mapfile -t COMPREPLY < <(compgen -f -- \"$current\"); return ;;\n");
@@ -81,21 +93,24 @@ static void takes_value(struct buf *buf, const struct operation *command,
 }
 
 static void bash_second(struct buf *buf, const struct operation *command) {
-    buf_printf(buf, " %s", second_word(command->command));
+    char path[COMMAND_PATH_BYTES];
+    buf_printf(buf, " %s", second_word(command, path));
 }
 
-/* A branch for every path and alias with the flags of its command. */
+/* A branch for every command with its flags; a noun alone is its list. */
 static void command_flags(struct buf *buf, void (*each)(struct buf *, const struct operation *,
                                                         const struct completion_flag *)) {
     const struct operation *command;
+    char path[COMMAND_PATH_BYTES];
     for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
-        if (command->flags == 0 && command->options == 0)
+        if (command_input(command, 0) == NULL && command->options == 0)
             continue;
-        buf_printf(buf, "        '%s'", command->command);
-        if (*second_word(command->command) == '\0')
-            buf_printf(buf, "|'%s '*", command->command);
-        if (command->alias != NULL)
-            buf_printf(buf, "|'%s'", command->alias);
+        const char *second = second_word(command, path);
+        buf_printf(buf, "        '%s'", path);
+        if (*second == '\0')
+            buf_printf(buf, "|'%s '*", path);
+        if (strcmp(second, "list") == 0)
+            buf_printf(buf, "|'%.*s'", noun_len(command), path);
         buf_append_cstr(buf, ") flags+=(");
         completion_flags(buf, command, each);
         buf_append_cstr(buf, ") ;;\n");
@@ -115,12 +130,6 @@ void completion_bash(struct buf *buf) {
                          "    elif [[ $before == = ]]; then\n"
                          "        before=${COMP_WORDS[COMP_CWORD - 2]}\n"
                          "    fi\n"
-                         "    case $before in\n");
-    completion_all(buf, bash_value);
-    buf_append_cstr(buf, "        --no-such-flag");
-    completion_all(buf, takes_value);
-    buf_append_cstr(buf, ") return ;;\n"
-                         "    esac\n"
                          "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
                          "        word=${COMP_WORDS[i]}\n"
                          "        case $word in\n"
@@ -135,6 +144,14 @@ void completion_bash(struct buf *buf) {
                          "second=$word; fi ;;\n"
                          "        esac\n"
                          "    done\n"
+                         "    case \"$first${second:+ $second} $before\" in\n");
+    values(buf, bash_value);
+    buf_append_cstr(buf, "    esac\n"
+                         "    case $before in\n"
+                         "        --no-such-flag");
+    completion_all(buf, takes_value);
+    buf_append_cstr(buf, ") return ;;\n"
+                         "    esac\n"
                          "    if [[ $current == -* ]]; then\n"
                          "        case \"$first${second:+ $second}\" in\n");
     command_flags(buf, bash_name);
@@ -147,7 +164,7 @@ void completion_bash(struct buf *buf) {
                          "        choices=(");
     for (size_t i = 0; command_at(i) != NULL; i++)
         if (completion_first(i))
-            buf_printf(buf, " %.*s", first_len(command_at(i)->command), command_at(i)->command);
+            buf_printf(buf, " %.*s", noun_len(command_at(i)), command_at(i)->name);
     buf_append_cstr(buf, ")\n"
                          "        [[ $first != help ]] || choices+=(" COMPLETION_TOPICS ")\n"
                          "    elif [[ $first == help && $second == completion ]]; then\n"
@@ -183,8 +200,7 @@ static void zsh_flag(struct buf *buf, const struct operation *command, const str
 }
 
 static void zsh_value(struct buf *buf, const struct operation *command, const struct completion_flag *flag) {
-    (void)command;
-    if (!value_head(buf, flag))
+    if (!value_head(buf, command, flag))
         return;
     if (flag->file) {
         buf_append_cstr(buf, ") _files; return ;;\n");
@@ -196,7 +212,8 @@ static void zsh_value(struct buf *buf, const struct operation *command, const st
 }
 
 static void zsh_second(struct buf *buf, const struct operation *command) {
-    buf_printf(buf, "\n            '%s:", second_word(command->command));
+    char path[COMMAND_PATH_BYTES];
+    buf_printf(buf, "\n            '%s:", second_word(command, path));
     quoted(buf, command->summary);
     buf_append_char(buf, '\'');
 }
@@ -206,7 +223,7 @@ static void zsh_firsts(struct buf *buf) {
     for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
         if (!completion_first(i))
             continue;
-        buf_printf(buf, "\n            '%.*s:", first_len(command->command), command->command);
+        buf_printf(buf, "\n            '%.*s:", noun_len(command), command->name);
         quoted(buf, command->summary);
         buf_append_char(buf, '\'');
     }
@@ -218,12 +235,6 @@ void completion_zsh(struct buf *buf) {
                          "    local first= second= word\n"
                          "    local -i i\n"
                          "    local -a flags choices\n"
-                         "    case ${words[CURRENT - 1]} in\n");
-    completion_all(buf, zsh_value);
-    buf_append_cstr(buf, "        --no-such-flag");
-    completion_all(buf, takes_value);
-    buf_append_cstr(buf, ") _message value; return ;;\n"
-                         "    esac\n"
                          "    for ((i = 2; i < CURRENT; i++)); do\n"
                          "        word=${words[i]}\n"
                          "        case $word in\n"
@@ -235,6 +246,14 @@ void completion_zsh(struct buf *buf) {
                          "second=$word; fi ;;\n"
                          "        esac\n"
                          "    done\n"
+                         "    case \"$first${second:+ $second} ${words[CURRENT - 1]}\" in\n");
+    values(buf, zsh_value);
+    buf_append_cstr(buf, "    esac\n"
+                         "    case ${words[CURRENT - 1]} in\n"
+                         "        --no-such-flag");
+    completion_all(buf, takes_value);
+    buf_append_cstr(buf, ") _message value; return ;;\n"
+                         "    esac\n"
                          "    if [[ ${words[CURRENT]} == -* ]]; then\n"
                          "        case \"$first${second:+ $second}\" in\n");
     command_flags(buf, zsh_flag);
@@ -275,12 +294,11 @@ static void fish_quoted(struct buf *buf, const char *text) {
 
 static void fish_flag(struct buf *buf, const struct operation *command, const struct completion_flag *flag) {
     buf_append_cstr(buf, "complete -c pawl");
-    if (command != NULL) {
-        buf_printf(buf, " -n '__pawl_is \"%s\"", command->command);
-        if (command->alias != NULL)
-            buf_printf(buf, " \"%s\"", command->alias);
-        buf_append_char(buf, '\'');
-    }
+    char path[COMMAND_PATH_BYTES];
+    if (command != NULL && strcmp(second_word(command, path), "list") == 0)
+        buf_printf(buf, " -n '__pawl_is \"%s\"; or __pawl_is_only %.*s'", path, noun_len(command), path);
+    else if (command != NULL)
+        buf_printf(buf, " -n '__pawl_is \"%s\"'", command_path(command, path));
     buf_printf(buf, " -l %s", flag->name + 2);
     if (flag->letter != 0)
         buf_printf(buf, " -s %c", flag->letter);
@@ -314,18 +332,18 @@ static void fish_word(struct buf *buf, const char *condition, pawl_str word, con
 static void fish_words(struct buf *buf) {
     const struct operation *command;
     for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
-        const char *path = command->command;
-        size_t len = strcspn(path, " ");
+        char path[COMMAND_PATH_BYTES];
+        const char *word = second_word(command, path);
+        size_t len = (size_t)noun_len(command);
         if (completion_first(i)) {
             fish_word(buf, "test (__pawl_words | count) -eq 0", (pawl_str){path, len}, command->summary);
             fish_word(buf, "__pawl_is_only help", (pawl_str){path, len}, command->summary);
         }
-        if (path[len] == '\0')
+        if (*word == '\0')
             continue;
         struct buf condition;
         buf_init(&condition, 0);
         buf_printf(&condition, "__pawl_is_only %.*s \"help %.*s\"", (int)len, path, (int)len, path);
-        const char *word = path + len + 1;
         fish_word(buf, condition.ptr, (pawl_str){word, strlen(word)}, command->summary);
         buf_free(&condition);
     }

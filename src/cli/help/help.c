@@ -30,18 +30,33 @@ static void wrap(struct buf *buf, const char *text, int indent) {
     }
 }
 
+static bool has_flags(const struct operation *command) {
+    const struct field *input;
+    for (size_t i = 0; (input = command_input(command, i)) != NULL; i++)
+        if (!input_is_word(input))
+            return true;
+    return command->options != 0;
+}
+
 void help_usage(struct buf *buf, const struct operation *command) {
-    buf_printf(buf, "pawl %s", command->command);
-    if (command->arguments != NULL)
-        buf_printf(buf, " %s", command->arguments);
-    if (command->flags != 0 || command->options != 0)
+    char path[COMMAND_PATH_BYTES];
+    buf_printf(buf, "pawl %s", command_path(command, path));
+    command_words(buf, command);
+    if (has_flags(command))
         buf_append_cstr(buf, " [OPTION]...");
 }
 
-void help_flag_name(struct buf *buf, const struct flag_row *row) {
-    buf_printf(buf, "--%s", row->name);
-    if (row->value != NULL)
-        buf_printf(buf, " %s", row->value);
+void help_input_name(struct buf *buf, const struct field *input) {
+    char label[INPUT_NAME_BYTES], value[INPUT_NAME_BYTES];
+    buf_append_cstr(buf, input_label(input, label));
+    if (!input_is_word(input) && *input_value(input, value) != '\0')
+        buf_printf(buf, " %s", value);
+}
+
+void help_input_text(struct buf *buf, const struct field *input) {
+    buf_append_cstr(buf, input->help);
+    if (input->choices != NULL)
+        buf_printf(buf, " One of %s.", input->choices);
 }
 
 static const char *option_value_name(const struct option_row *row) {
@@ -95,26 +110,31 @@ static void append_options(struct buf *buf, uint64_t options) {
     }
 }
 
+static void append_inputs(struct buf *buf, const struct operation *command) {
+    const struct field *input;
+    for (size_t i = 0; (input = command_input(command, i)) != NULL; i++) {
+        struct buf text;
+        buf_init(&text, 0);
+        buf_append_cstr(buf, "  ");
+        help_input_name(buf, input);
+        buf_append_char(buf, '\n');
+        help_input_text(&text, input);
+        wrap(buf, text.ptr, 6);
+        buf_free(&text);
+    }
+}
+
 static void append_command(struct buf *buf, const struct operation *command) {
     buf_append_cstr(buf, "Usage: ");
     help_usage(buf, command);
     buf_printf(buf, "\n\n%s.\n", command->summary);
-    if (command->alias != NULL)
-        buf_printf(buf, "pawl %s is the same.\n", command->alias);
     if (command->details != NULL) {
         buf_append_char(buf, '\n');
         wrap(buf, command->details, 0);
     }
-    if (command->flags != 0 || command->options != 0)
+    if (command_input(command, 0) != NULL || command->options != 0)
         buf_append_cstr(buf, "\nOptions:\n");
-    for (int id = 0; id < FLAG_TOTAL; id++) {
-        if ((command->flags & FLAG_BIT(id)) == 0)
-            continue;
-        buf_append_cstr(buf, "  ");
-        help_flag_name(buf, &flag_rows[id]);
-        buf_append_char(buf, '\n');
-        wrap(buf, flag_rows[id].help, 6);
-    }
+    append_inputs(buf, command);
     append_options(buf, command->options);
     buf_append_cstr(buf, "\nOptions of every command:\n");
     append_options(buf, OPTION_BITS_COMMON);
@@ -124,28 +144,66 @@ static void append_command(struct buf *buf, const struct operation *command) {
     }
 }
 
+/* The nouns by what people want; a test checks that each command is in one of them. */
+const struct help_group help_groups[] = {
+    {"start", "up worker server mcp"},
+    {"send work", "send event job task schedule run statement pipeline"},
+    {"look", "status why monitor message stream perspective audit action"},
+    {"act", "pause resume limit alert cleanup rebalance"},
+    {"run a fleet", "workers queue instance partition duty receptor agent tool"},
+    {"set up", "migrate setting transport check doctor maintain version help"},
+    {NULL, NULL},
+};
+
 static void append_overview(struct buf *buf) {
     buf_append_cstr(buf, "pawl coordinates durable work on SQLite and PostgreSQL.\n\n"
-                         "Usage: pawl COMMAND [WORD]... [OPTION]...\n\nCommands:\n");
-    int width = 0;
+                         "Usage: pawl NOUN VERB [WORD]... [OPTION]...\n\n");
+    for (const struct help_group *group = help_groups; group->title != NULL; group++) {
+        buf_printf(buf, "  %-11s ", group->title);
+        for (const char *word = group->words; *word != '\0';) {
+            char noun[COMMAND_PATH_BYTES];
+            size_t len = strcspn(word, " ");
+            snprintf(noun, sizeof noun, "%.*s", (int)len, word);
+            if (command_exists(noun))
+                buf_printf(buf, " %s", noun);
+            word += len + strspn(word + len, " ");
+        }
+        buf_append_char(buf, '\n');
+    }
+    buf_append_char(buf, '\n');
+    wrap(
+        buf,
+        "pawl help NOUN shows its verbs, pawl help NOUN VERB all about one; the same verbs everywhere: list, "
+        "show, create or set, delete, pause, resume, cancel, retry, wait, tail. Try:\n"
+        "\n"
+        "  pawl send order.created '{\"id\": 1}' --stream order-1\n"
+        "  pawl message list\n"
+        "\n"
+        "The database is --database-url or DATABASE_URL, otherwise the file pawl.db here. Output is a table "
+        "on "
+        "a terminal and JSON elsewhere; -o decides. More: pawl help options, exit-codes, man.",
+        0);
+}
+
+/* A line for each verb of a noun. */
+static void append_noun(struct buf *buf, const char *noun) {
     const struct operation *command;
-    for (size_t i = 0; (command = command_at(i)) != NULL; i++)
-        width = (int)strlen(command->command) > width ? (int)strlen(command->command) : width;
-    for (size_t i = 0; (command = command_at(i)) != NULL; i++)
-        buf_printf(buf, "  %-*s  %s\n", width, command->command, command->summary);
-    buf_append_cstr(buf, "\n");
-    wrap(buf,
-         "The database is --database-url or DATABASE_URL, otherwise the SQLite file pawl.db in the current "
-         "directory. "
-         "Output is a table on a terminal and JSON elsewhere; -o table|wide|json|ndjson decides. Try:\n"
-         "\n"
-         "  pawl send order.created '{\"id\": 1}' --stream order-1\n"
-         "  pawl messages list\n"
-         "\n"
-         "pawl help COMMAND tells more about a command, pawl help options about the options and their "
-         "environment "
-         "variables, pawl help exit-codes about how the program ends.",
-         0);
+    struct buf line;
+    buf_init(&line, 0);
+    for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
+        char path[COMMAND_PATH_BYTES];
+        if (!command_in_group(command, noun))
+            continue;
+        buf_reset(&line);
+        buf_printf(&line, "pawl %s", command_path(command, path));
+        command_words(&line, command);
+        buf_printf(buf, "  %s\n", line.ptr);
+        buf_reset(&line);
+        buf_printf(&line, "%s.", command->summary);
+        wrap(buf, line.ptr, 6);
+    }
+    buf_printf(buf, "\npawl help %s VERB shows the options of one, with examples.\n", noun);
+    buf_free(&line);
 }
 
 /* Help is for people: it is text also where answers are JSON. */
@@ -153,6 +211,15 @@ static pawl_status show(struct cli *cli, struct buf *buf, pawl_error *err) {
     pawl_status status = buf_status(buf, "help", err);
     if (status == PAWL_OK)
         fwrite(buf->ptr, 1, buf->len, cli->output.file);
+    return status;
+}
+
+pawl_status help_noun(struct cli *cli, const char *noun, pawl_error *err) {
+    struct buf buf;
+    buf_init(&buf, 0);
+    append_noun(&buf, noun);
+    pawl_status status = show(cli, &buf, err);
+    buf_free(&buf);
     return status;
 }
 
@@ -193,20 +260,20 @@ static void markdown_options(struct buf *buf, uint64_t options) {
 }
 
 static void markdown_command(struct buf *buf, const struct operation *command) {
-    buf_printf(buf, "### pawl %s\n\n`", command->command);
+    char path[COMMAND_PATH_BYTES];
+    const struct field *input;
+    buf_printf(buf, "### pawl %s\n\n`", command_path(command, path));
     help_usage(buf, command);
     buf_printf(buf, "`\n\n%s.", command->summary);
-    if (command->alias != NULL)
-        buf_printf(buf, " `pawl %s` is the same.", command->alias);
     if (command->details != NULL)
         buf_printf(buf, "\n\n%s", command->details);
-    buf_append_cstr(buf, command->flags != 0 || command->options != 0 ? "\n\n" : "\n");
-    for (int id = 0; id < FLAG_TOTAL; id++) {
-        if ((command->flags & FLAG_BIT(id)) == 0)
-            continue;
+    buf_append_cstr(buf, command_input(command, 0) != NULL || command->options != 0 ? "\n\n" : "\n");
+    for (size_t i = 0; (input = command_input(command, i)) != NULL; i++) {
         buf_append_cstr(buf, "- `");
-        help_flag_name(buf, &flag_rows[id]);
-        buf_printf(buf, "`: %s\n", flag_rows[id].help);
+        help_input_name(buf, input);
+        buf_append_cstr(buf, "`: ");
+        help_input_text(buf, input);
+        buf_append_char(buf, '\n');
     }
     markdown_options(buf, command->options);
     if (command->example != NULL)

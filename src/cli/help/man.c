@@ -130,15 +130,17 @@ static void options(struct buf *buf, uint64_t bits) {
     }
 }
 
-static void flags(struct buf *buf, flag_bits bits) {
-    for (int id = 0; id < FLAG_TOTAL; id++) {
-        if ((bits & FLAG_BIT(id)) == 0)
-            continue;
-        struct buf name;
+static void inputs(struct buf *buf, const struct operation *row) {
+    const struct field *input;
+    for (size_t i = 0; (input = command_input(row, i)) != NULL; i++) {
+        struct buf name, text;
         buf_init(&name, 0);
-        help_flag_name(&name, &flag_rows[id]);
-        tagged(buf, &name, flag_rows[id].help);
+        buf_init(&text, 0);
+        help_input_name(&name, input);
+        help_input_text(&text, input);
+        tagged(buf, &name, text.ptr);
         buf_free(&name);
+        buf_free(&text);
     }
 }
 
@@ -151,15 +153,13 @@ static void command(struct buf *buf, const struct operation *row) {
     buf_append_cstr(buf, "\"\n");
     buf_reset(&usage);
     buf_printf(&usage, "%s.", row->summary);
-    if (row->alias != NULL)
-        buf_printf(&usage, " pawl %s is the same.", row->alias);
     prose(buf, usage.ptr);
     buf_free(&usage);
     if (row->details != NULL) {
         buf_append_cstr(buf, ".PP\n");
         paragraphs(buf, row->details);
     }
-    flags(buf, row->flags);
+    inputs(buf, row);
     options(buf, row->options);
     if (row->example != NULL)
         examples(buf, row->example);

@@ -44,7 +44,7 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
 }
 
 static const struct operation commands[] = {
-    {COMMAND("version", "Show the versions of the program, its libraries and the schema"),
+    {OPERATION("version", "Show the versions of the program, its libraries and the schema"),
      .details = "The schema's version is shown when the database can be reached; when it cannot, that is no "
                 "failure.",
      .database = DATABASE_NONE, .terminal = run},

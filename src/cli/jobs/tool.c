@@ -9,46 +9,26 @@
 #include "cli/input.h"
 #include "cli/jobs/tool_registry.h"
 
-static struct tool_wait wait_of(const struct cli *cli, int64_t fallback_ms) {
-    const struct flag_value *timeout = cli_flag(cli, FLAG_TIMEOUT);
-    return (struct tool_wait){clock_boot_ms() + (timeout->set ? timeout->number : fallback_ms), NULL};
+static struct stop_limit wait_of(const struct cli *cli, int64_t fallback_ms) {
+    struct value timeout = cli_value(cli, "timeout_ms");
+    return (struct stop_limit){clock_boot_ms() + (timeout.present ? timeout.number : fallback_ms), NULL};
 }
 
-static struct tool_wait list_wait(const struct cli *cli) {
+static struct stop_limit list_wait(const struct cli *cli) {
     return wait_of(cli, options_number(&cli->arguments.options, OPTION_TOOLS_TIMEOUT));
-}
-
-/* The second word, or the content of the file after @; an object either way. */
-static pawl_status read_arguments(struct cli *cli, const struct tree **arguments, pawl_error *err) {
-    pawl_str text = STR("{}");
-    pawl_status status = PAWL_OK;
-    if (cli->arguments.word_count > 1) {
-        const char *word = cli->arguments.words[1];
-        text = str_from(word);
-        if (word[0] == '@')
-            status = input_read(cli->arena, word + 1, PAWL_PAYLOAD_BYTES_MAX, &text, err);
-    }
-    if (status == PAWL_OK)
-        status = tree_parse(cli->arena, text, NULL, arguments, err);
-    if (status == PAWL_OK && (*arguments)->kind != TREE_OBJECT)
-        status = error_set(err, PAWL_INVALID, "tool call", "the arguments are %s; they must be an object",
-                           tree_kind_name((*arguments)->kind));
-    return status;
 }
 
 static pawl_status call(struct cli *cli, pawl_error *err) {
     struct tools *tools = NULL;
-    const struct tree *arguments = NULL;
+    struct value arguments = cli_value(cli, "arguments");
     struct tool_answer answer = {0};
     struct buf json;
     buf_init(&json, 0);
-    pawl_status status = read_arguments(cli, &arguments, err);
-    if (status == PAWL_OK)
-        status = tool_registry_open(cli, &tools, err);
+    pawl_status status = tool_registry_open(cli, &tools, err);
     if (status == PAWL_OK) {
-        struct tool_wait wait = wait_of(cli, PAWL_PIPELINE_TIMEOUT_MS_DEFAULT);
-        struct tool_call in = {.uses = str_from(cli->arguments.words[0]),
-                               .arguments = arguments,
+        struct stop_limit wait = wait_of(cli, PAWL_PIPELINE_TIMEOUT_MS_DEFAULT);
+        struct tool_call in = {.uses = cli_value(cli, "name").text,
+                               .arguments = arguments.present ? arguments.tree : &tree_empty,
                                .deadline_ms = wait.deadline_ms};
         status = tools_call(tools, &in, cli->arena, &answer, err);
         if (status == PAWL_UNAVAILABLE && answer.begun) {
@@ -84,8 +64,8 @@ static pawl_status ping(struct cli *cli, pawl_error *err) {
     struct tools *tools = NULL;
     struct tools_ping *pings = NULL;
     size_t count = 0;
-    struct tool_wait wait = list_wait(cli);
-    pawl_str server = str_from(cli->arguments.word_count > 0 ? cli->arguments.words[0] : NULL);
+    struct stop_limit wait = list_wait(cli);
+    pawl_str server = cli_value(cli, "server").text;
     pawl_status status = tool_registry_open(cli, &tools, err);
     if (status == PAWL_OK)
         status = tools_ping(tools, server, &wait, cli->arena, &pings, &count, err);
@@ -110,17 +90,26 @@ static pawl_status ping(struct cli *cli, pawl_error *err) {
     return status;
 }
 
+#define FIELD_ROW_TIMEOUT                                                                                    \
+    { DURATION_FIELD(IN_TERMINAL, "timeout_ms", 1, PAWL_PIPELINE_TIMEOUT_MS_MAX, "The time limit.") }
+static const struct field call_fields[] = {
+    {TEXT_FIELD(IN_TERMINAL, "name", 0, "The tool."), .required = true, .word = true},
+    {FIELD(FIELD_OBJECT, IN_TERMINAL, "arguments", "A JSON object; @FILE is a file."), .word = true},
+    FIELD_ROW_TIMEOUT};
+static const struct field ping_fields[] = {
+    {TEXT_FIELD(IN_TERMINAL, "server", 0, "Only this one."), .word = true}, FIELD_ROW_TIMEOUT};
+
 static const struct operation commands[] = {
-    {COMMAND("tool call", "Call a tool and print its result"), .arguments = "NAME [ARGUMENTS|@FILE]",
-     .flags = FLAG(TIMEOUT), .options = OPTION(TOOLS) | OPTION(TOOLS_TIMEOUT),
-     .details = "The arguments are a JSON object, checked against the tool's schema before it is called. The "
-                "time limit is 30 seconds unless --timeout says otherwise.",
-     .example = "pawl tool call files.read_text_file '{\"path\":\"/data/a.txt\"}' --tools tools.json",
-     .database = DATABASE_NONE, .terminal = call},
-    {COMMAND("tool ping", "Check that the MCP servers answer"), .arguments = "[SERVER]",
-     .flags = FLAG(TIMEOUT), .options = OPTION(TOOLS) | OPTION(TOOLS_TIMEOUT),
+    {OPERATION("tool.call", "Call a tool and print its result"), FIELDS(call_fields), .changes = CHANGES_WORK,
+     .terminal = call, .options = OPTION(TOOLS) | OPTION(TOOLS_TIMEOUT), .database = DATABASE_NONE,
+     .details =
+         "The arguments are checked against the tool's schema before it is called. The time limit is 30 "
+         "seconds unless --timeout says otherwise.",
+     .example = "pawl tool call files.read_text_file '{\"path\":\"/data/a.txt\"}' --tools tools.json"},
+    {OPERATION("tool.ping", "Check that the MCP servers answer"), FIELDS(ping_fields), .terminal = ping,
+     .options = OPTION(TOOLS) | OPTION(TOOLS_TIMEOUT), .database = DATABASE_NONE,
      .details = "Shows which version of the protocol each server speaks and how long an answer takes.",
-     .example = "pawl tool ping files --tools tools.json", .database = DATABASE_NONE, .terminal = ping},
+     .example = "pawl tool ping files --tools tools.json"},
 };
 
 const struct operation_table tool_commands = OPERATION_TABLE(commands);

@@ -1,4 +1,4 @@
-/* pawl history archive: completed messages, moved to a file. */
+/* pawl message archive: completed messages, moved to a file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -124,13 +124,6 @@ static pawl_status archive_row(void *self, const struct message_row *row, pawl_e
     return PAWL_OK;
 }
 
-static pawl_status check_archive(struct request *request, pawl_error *err) {
-    struct cli *cli = request->self;
-    if (!cli_flag(cli, FLAG_BEFORE)->set || !cli_flag(cli, FLAG_TO)->set)
-        return error_set(err, PAWL_INVALID, "history", "it needs --before DURATION and --to FILE");
-    return PAWL_OK;
-}
-
 static pawl_status run_archive(struct cli *cli, pawl_error *err) {
     static const struct column columns[] = {{COLUMN(TEXT, "file")},
                                             {COLUMN(TIME, "before")},
@@ -141,11 +134,10 @@ static pawl_status run_archive(struct cli *cli, pawl_error *err) {
     if (archive == NULL)
         return error_set(err, PAWL_NO_MEMORY, "history", "no memory for the archive");
     archive->cli = cli;
-    archive->path = cli_flag(cli, FLAG_TO)->text.ptr;
+    archive->path = cli_value(cli, "to").text.ptr;
     buf_init(&archive->lines, 0);
     struct message_filter filter = message_filter_from(&request);
     filter.state = STATE_DONE;
-    filter.before_ms = cli->output.now_ms - cli_flag(cli, FLAG_BEFORE)->number;
     pawl_status status = archive_open(archive, err);
     if (status == PAWL_OK)
         status = messages_visit(cli->store, filter, 0, archive_row, archive, err);
@@ -161,14 +153,23 @@ static pawl_status run_archive(struct cli *cli, pawl_error *err) {
     return output_record(&cli->output, columns, sizeof columns / sizeof *columns, cells, err);
 }
 
+static const struct field fields[] = {
+    {TIME_FIELD(IN_TERMINAL, "before_ms", "Only what ended before this time, such as 30d (ago)."),
+     .required = true},
+    {TEXT_FIELD(IN_TERMINAL, "to", 0, "The file to append JSON lines to; created if missing."),
+     .required = true, .file = true},
+    FIELD_ROW_KIND(IN_TERMINAL),
+    {TEXT_FIELD(IN_TERMINAL, "stream", PAWL_STREAM_BYTES_MAX, "Only of this stream.")},
+    {TEXT_FIELD(IN_TERMINAL, "type", PAWL_TYPE_BYTES_MAX, "Only of this type.")},
+    {TEXT_FIELD(IN_TERMINAL, "topic", PAWL_TOPIC_BYTES_MAX, "Only with this topic.")}};
+
 static const struct operation commands[] = {
-    {COMMAND("history archive", "Move old completed messages to a file of JSON lines"),
-     .flags = FLAG(BEFORE) | FLAG(TO) | FLAG(KIND) | FLAG(STREAM) | FLAG(TYPE) | FLAG(TOPIC),
-     .check = check_archive, .writes = true,
+    {OPERATION("message.archive", "Move old completed messages to a file of JSON lines"), FIELDS(fields),
+     .changes = CHANGES_ACTION, .terminal = run_archive,
      .details = "The lines are appended and synced to disk first, then their rows are removed, in steps of "
                 "500. After a crash in between, some lines may be there twice; none is lost. Each line is "
-                "what pawl messages show prints.",
-     .example = "pawl history archive --before 30d --to done-2026.ndjson", .terminal = run_archive},
+                "what pawl message show prints.",
+     .example = "pawl message archive --before 30d --to done-2026.ndjson"},
 };
 
-const struct operation_table history_commands = OPERATION_TABLE(commands);
+const struct operation_table archive_commands = OPERATION_TABLE(commands);

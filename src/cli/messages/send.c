@@ -1,33 +1,20 @@
-/* pawl send: puts one message, copies of it, or a file of them. */
+/* pawl send on a terminal: one message, copies of it, or a file of them. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/hash.h"
 #include "base/json/json.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/uuid.h"
-#include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/front.h"
 #include "cli/input.h"
 #include "cli/messages/ndjson.h"
-#include "view/names.h"
+#include "operations/messages.h"
 
 /* Messages of one call, unless a request key wants everything in one. */
 enum { SEND_ROWS = PAWL_BATCH_DEFAULT, SEND_BYTES = 33554432 };
-
-static const struct column columns[] = {
-    {COLUMN(UUID, "id")},
-    {COLUMN(TEXT, "answer")},
-    {COLUMN(TEXT, "kind")},
-    {COLUMN(TEXT, "type"), .cut = true},
-    {COLUMN(TEXT, "stream"), .cut = true},
-    {COLUMN(INT, "partition")},
-    {COLUMN(INT, "lane")},
-};
-
-enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
 struct sender {
     struct cli *cli;
@@ -41,26 +28,26 @@ struct sender {
 
 /* The object of every --header key=value, in *text; absent when there is none. */
 static pawl_status headers_json(struct cli *cli, pawl_str *text, pawl_error *err) {
-    const struct arguments *arguments = &cli->arguments;
-    if (arguments->header_count == 0)
-        return PAWL_OK;
+    const struct tree *headers = cli_value(cli, "header").tree;
     struct buf buf;
-    buf_init(&buf, PAWL_METADATA_BYTES_MAX);
     struct json_writer writer;
+    pawl_status status = PAWL_OK;
+    if (headers == NULL)
+        return PAWL_OK;
+    buf_init(&buf, PAWL_METADATA_BYTES_MAX);
     json_writer_init(&writer, &buf);
     json_begin_object(&writer);
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; i < arguments->header_count && status == PAWL_OK; i++) {
-        pawl_str header = arguments->headers[i];
+    for (size_t i = 0; i < headers->count && status == PAWL_OK; i++) {
+        pawl_str header = headers->items[i]->text;
         const char *equals = memchr(header.ptr, '=', header.len);
-        if (equals == NULL || equals == header.ptr) {
+        size_t key_len = equals != NULL ? (size_t)(equals - header.ptr) : 0;
+        if (key_len == 0) {
             status = error_set(err, PAWL_INVALID, "send", "--header is \"%.*s\": write KEY=VALUE",
                                STR_ARG(header));
             break;
         }
-        size_t key_len = (size_t)(equals - header.ptr);
         for (size_t j = 0; j < i; j++)
-            if (strncmp(arguments->headers[j].ptr, header.ptr, key_len + 1) == 0)
+            if (strncmp(headers->items[j]->text.ptr, header.ptr, key_len + 1) == 0)
                 status = error_set(err, PAWL_INVALID, "send", "--header %.*s is there twice", (int)key_len,
                                    header.ptr);
         char *key = arena_printf(cli->arena, "%.*s", (int)key_len, header.ptr);
@@ -80,34 +67,21 @@ static pawl_status headers_json(struct cli *cli, pawl_str *text, pawl_error *err
     return status;
 }
 
-/* What the command line says about a message, payload excepted. */
+/* What the command line says about a message. */
 static pawl_status message_from_flags(struct cli *cli, pawl_outgoing *message, pawl_error *err) {
+    struct value payload = cli_value(cli, "payload");
     *message = (pawl_outgoing){
-        .id = cli_flag(cli, FLAG_ID)->uuid,
-        .stream = cli_flag(cli, FLAG_STREAM)->text,
-        .topic = cli_flag(cli, FLAG_TOPIC)->text,
-        .type = str_from(cli->arguments.word_count > 0 ? cli->arguments.words[0] : NULL),
-        .payload = STR("{}"),
-        .correlation_id = cli_flag(cli, FLAG_CORRELATION)->uuid,
-        .causation_id = cli_flag(cli, FLAG_CAUSATION)->uuid,
-        .traceparent = cli_flag(cli, FLAG_TRACEPARENT)->text,
+        .id = cli_value(cli, "id").uuid,
+        .stream = cli_value(cli, "stream").text,
+        .topic = cli_value(cli, "topic").text,
+        .type = cli_value(cli, "type").text,
+        .payload = payload.present ? payload.text : STR("{}"),
+        .headers = cli_value(cli, "headers").text,
+        .correlation_id = cli_value(cli, "correlation_id").uuid,
+        .causation_id = cli_value(cli, "causation_id").uuid,
+        .traceparent = cli_value(cli, "traceparent").text,
     };
     return headers_json(cli, &message->headers, err);
-}
-
-static void message_row(struct sender *sender, const pawl_outgoing *message, pawl_uuid id,
-                        enum store_answer answer, struct cell cells[static COLUMNS]) {
-    bool stream = !str_absent(message->stream);
-    uint32_t partition = stream ? partition_of(message->stream, (uint32_t)sender->settings.partition_count)
-                                : 0;
-    uint32_t lane = lane_of(partition, (uint32_t)sender->settings.lane_count);
-    cells[0] = cell_uuid(id);
-    cells[1] = cell_cstr(answer_name(answer));
-    cells[2] = cell_cstr(kind_name(sender->put.kind));
-    cells[3] = cell_text(message->type);
-    cells[4] = cell_text(message->stream);
-    cells[5] = stream ? cell_int(partition) : cell_none();
-    cells[6] = stream ? cell_int(lane) : cell_none();
 }
 
 /* One call. Many applied messages are only counted in a table: their ids would fill the screen. */
@@ -123,11 +97,12 @@ static pawl_status send_some(struct sender *sender, const pawl_outgoing *message
         return status;
     sender->sent += (int64_t)count;
     for (size_t i = 0; i < count && status == PAWL_OK; i++) {
-        struct cell cells[COLUMNS];
+        struct cell cells[SENT_COLUMNS];
         sender->counts[result.answers[i]]++;
-        message_row(sender, &messages[i], result.ids[i], result.answers[i], cells);
+        sent_cells(&(struct sent){sender->put.kind, &messages[i], result.ids[i], result.answers[i]},
+                   &sender->settings, cells);
         if (!sender->list)
-            status = output_record(output, columns, COLUMNS, cells, err);
+            status = output_record(output, sent_columns, SENT_COLUMNS, cells, err);
         else if (output_is_json(output) || result.answers[i] != ANSWER_APPLIED)
             output_list_row(output, cells);
     }
@@ -227,7 +202,7 @@ static pawl_status read_lines(struct sender *sender, struct line_reader *reader,
 
 static pawl_status send_lines(struct sender *sender, const pawl_outgoing *defaults, pawl_error *err) {
     struct line_reader reader = {.count_max = PAWL_BATCH_MAX};
-    pawl_status status = input_open(cli_flag(sender->cli, FLAG_NDJSON)->text.ptr, &reader.file, err);
+    pawl_status status = input_open(cli_value(sender->cli, "ndjson").text.ptr, &reader.file, err);
     if (status != PAWL_OK)
         return status;
     buf_init(&reader.line, sender->put.payload_bytes_max + 2 * (size_t)PAWL_METADATA_BYTES_MAX);
@@ -243,58 +218,16 @@ static pawl_status send_lines(struct sender *sender, const pawl_outgoing *defaul
     return status;
 }
 
-/* Combinations that cannot mean anything. */
-static pawl_status check_usage(struct request *request, pawl_error *err) {
-    struct cli *cli = request->self;
-    bool ndjson = cli_flag(cli, FLAG_NDJSON)->set;
-    int words = cli->arguments.word_count;
-    const struct flag_value *count = cli_flag(cli, FLAG_COUNT);
-    bool inbox = cli_kind(cli, KIND_OUTBOX) == KIND_INBOX;
-    if (cli_kind(cli, KIND_OUTBOX) == KIND_PERSPECTIVE)
-        return error_set(err, PAWL_INVALID, "send",
-                         "--kind is outbox or inbox: perspectives are fed by events");
-    if (inbox != cli_flag(cli, FLAG_CONSUMER)->set)
-        return error_set(err, PAWL_INVALID, "send", "%s",
-                         inbox ? "an inbox message needs --consumer, the name under which it is deduplicated"
-                               : "--consumer is for --kind inbox");
-    if (ndjson && (words > 1 || count->set || cli_flag(cli, FLAG_ID)->set))
-        return error_set(err, PAWL_INVALID, "send",
-                         "with --ndjson the lines have the payload, the count and the id");
-    if (!ndjson && words == 0)
-        return error_set(err, PAWL_INVALID, "send", "it needs a type: pawl send TYPE [PAYLOAD]");
-    if (count->set && count->number > 1 && cli_flag(cli, FLAG_ID)->set)
-        return error_set(err, PAWL_INVALID, "send",
-                         "--id names one message, --count sends more: leave one out");
-    if (count->set && count->number > PAWL_BATCH_MAX && cli_flag(cli, FLAG_REQUEST)->set)
-        return error_set(err, PAWL_INVALID, "send", "more than %d messages cannot go under one --request",
-                         PAWL_BATCH_MAX);
-    return PAWL_OK;
-}
-
-/* The payload word: text, - for standard input, @file. */
-static pawl_status read_payload(struct cli *cli, size_t bytes_max, pawl_str *payload, pawl_error *err) {
-    const char *word = cli->arguments.word_count > 1 ? cli->arguments.words[1] : "{}";
-    if (strcmp(word, "-") == 0)
-        return input_read(cli->arena, word, bytes_max, payload, err);
-    if (word[0] == '@')
-        return input_read(cli->arena, word + 1, bytes_max, payload, err);
-    *payload = str_from(word);
-    return PAWL_OK;
-}
-
 static pawl_status send_all(struct sender *sender, pawl_error *err) {
     struct cli *cli = sender->cli;
+    struct value count = cli_value(cli, "count");
     pawl_outgoing message;
     pawl_status status = message_from_flags(cli, &message, err);
     if (status != PAWL_OK)
         return status;
-    if (cli_flag(cli, FLAG_NDJSON)->set)
-        return send_lines(sender, &message, err);
-    status = read_payload(cli, sender->put.payload_bytes_max, &message.payload, err);
-    if (status != PAWL_OK)
-        return status;
-    int64_t count = cli_flag(cli, FLAG_COUNT)->set ? cli_flag(cli, FLAG_COUNT)->number : 1;
-    return send_copies(sender, &message, count, err);
+    return cli_value(cli, "ndjson").present
+               ? send_lines(sender, &message, err)
+               : send_copies(sender, &message, count.present ? count.number : 1, err);
 }
 
 static pawl_status finish(struct sender *sender, pawl_error *err) {
@@ -316,13 +249,15 @@ static pawl_status finish(struct sender *sender, pawl_error *err) {
                      sender->counts[ANSWER_CONFLICT], sender->sent);
 }
 
-static pawl_status run(struct cli *cli, pawl_error *err) {
+pawl_status send_terminal(struct cli *cli, pawl_error *err) {
     struct sender sender = {.cli = cli,
-                            .list = cli_flag(cli, FLAG_NDJSON)->set || cli_flag(cli, FLAG_COUNT)->set};
+                            .list = cli_value(cli, "ndjson").present || cli_value(cli, "count").present};
+    if (cli_value(cli, "messages").present)
+        return front_run(cli, cli->arguments.command->run, err);
     sender.put = (struct messages_put){
-        .kind = cli_kind(cli, KIND_OUTBOX),
-        .consumer = cli_flag(cli, FLAG_CONSUMER)->text,
-        .request = cli_flag(cli, FLAG_REQUEST)->uuid,
+        .kind = cli_value(cli, "kind").number + 1 == KIND_INBOX ? KIND_INBOX : KIND_OUTBOX,
+        .consumer = cli_value(cli, "consumer").text,
+        .request = cli_value(cli, "request").uuid,
         .payload_bytes_max = (size_t)options_number(&cli->arguments.options, OPTION_PAYLOAD_LIMIT),
     };
     pawl_status status = cli->store->ops->core.settings_read(cli->store, &sender.settings, err);
@@ -332,43 +267,15 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     if (sender.arena == NULL)
         return error_set(err, PAWL_NO_MEMORY, "send", "no memory for the messages");
     if (sender.list)
-        output_list_begin(&cli->output, columns, COLUMNS);
+        output_list_begin(&cli->output, sent_columns, SENT_COLUMNS);
     status = send_all(&sender, err);
     if (status == PAWL_OK)
         status = finish(&sender, err);
     else if (status == PAWL_UNKNOWN)
         cli->hint =
-            cli_flag(cli, FLAG_REQUEST)->set
+            cli_value(cli, "request").present
                 ? "It may have happened: send again with the same --request, which cannot send it twice."
-                : "It may have happened: look with pawl messages list; with --request sending again is safe.";
+                : "It may have happened: look with pawl message list; with --request sending again is safe.";
     arena_free(sender.arena);
     return status;
 }
-
-static const struct operation commands[] = {
-    {COMMAND("send", "Put a message into the outbox or the inbox"), .arguments = "TYPE [PAYLOAD|-|@FILE]",
-     .arguments_optional = true,
-     .flags = FLAG(STREAM) | FLAG(TOPIC) | FLAG(ID) | FLAG(HEADER) | FLAG(KIND) | FLAG(CONSUMER) |
-              FLAG(COUNT) | FLAG(REQUEST) | FLAG(NDJSON) | FLAG(CORRELATION) | FLAG(CAUSATION) |
-              FLAG(TRACEPARENT),
-     .options = OPTION(PAYLOAD_LIMIT) | OPTION(DURABILITY), .check = check_usage, .database = DATABASE_MAKE,
-     .writes = true,
-     .details = "The payload is JSON: a word, - for standard input, or @FILE; without one it is {}. The "
-                "answer says the id, and whether the message was applied, is a duplicate (an inbox message "
-                "that the consumer has, or a --request that was used), or is in conflict (the consumer has "
-                "the id with another payload).\n"
-                "\n"
-                "With --count or --ndjson the answer is a list. A file is sent in calls of 500 lines: when a "
-                "line is wrong, the error says how many messages before it were sent; with --request it is "
-                "all or nothing.\n"
-                "\n"
-                "When the database is an SQLite file that does not exist, it is made.",
-     .example = "pawl send order.created '{\"id\": 1}' --stream order-1\n"
-                "pawl send order.created @order.json --topic orders --header tenant=acme\n"
-                "pawl send mail.received - --kind inbox --consumer mailer --id "
-                "01890a5d-ac96-774b-bcce-b302099a8057 < mail.json\n"
-                "pawl send --ndjson events.ndjson",
-     .terminal = run},
-};
-
-const struct operation_table send_commands = OPERATION_TABLE(commands);

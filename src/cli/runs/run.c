@@ -5,7 +5,7 @@
 #include "cli/commands.h"
 #include "cli/front.h"
 #include "cli/runs/run_watch.h"
-#include "operations/runs.h"
+#include "operations/runs/runs.h"
 #include "view/run.h"
 
 /* How many of its partitions show no progress, and how much waits in its queue. */
@@ -28,27 +28,16 @@ static pawl_status say_health(struct cli *cli, const struct run_row *run, pawl_e
     if (status == PAWL_OK && stuck.count > 0)
         output_say(&cli->output,
                    "%zu partitions are stuck: no update for 10 minutes; pawl run partitions %" PRId64
-                   " --stuck 10m",
+                   " --quiet 10m",
                    stuck.count, run->id);
     return status;
 }
 
-static pawl_status show(struct cli *cli, pawl_error *err) {
+pawl_status run_show_terminal(struct cli *cli, pawl_error *err) {
     struct run_row run;
     struct request request = front_request(cli);
-    if (cli_flag(cli, FLAG_WATCH)->set)
+    if (cli_value(cli, "watch").present)
         return run_watch(cli, cli->arguments.words[0], err);
     pawl_status status = run_show(&request, &run, err);
     return status == PAWL_OK && !run_view_ended(&run) ? say_health(cli, &run, err) : status;
 }
-
-static const struct operation commands[] = {
-    {COMMAND("run show", "Show a run: its progress, its rate, and the time left"), .arguments = "RUN",
-     .flags = FLAG(WATCH) | FLAG(TIMEOUT),
-     .details =
-         "RUN is a number or a key. With --watch it is shown every second until it has ended, or until "
-         "--timeout is over; the exit code is 0 when it completed and 73 when it failed or was cancelled.",
-     .example = "pawl run show 7 --watch", .terminal = show},
-};
-
-const struct operation_table run_commands = OPERATION_TABLE(commands);

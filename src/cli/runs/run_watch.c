@@ -56,8 +56,8 @@ static pawl_status judge(const struct run_row *run, pawl_error *err) {
 }
 
 pawl_status run_watch(struct cli *cli, const char *word, pawl_error *err) {
-    const struct flag_value *timeout = cli_flag(cli, FLAG_TIMEOUT);
-    int64_t until_ms = timeout->set ? clock_boot_ms() + timeout->number : INT64_MAX;
+    struct value timeout = cli_value(cli, "timeout_ms");
+    int64_t until_ms = timeout.present ? clock_boot_ms() + timeout.number : INT64_MAX;
     struct sample samples[SAMPLES];
     struct arena *arena = arena_create(0);
     pawl_status status = arena != NULL ? PAWL_OK : error_set(err, PAWL_NO_MEMORY, "run", "out of memory");

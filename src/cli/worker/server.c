@@ -63,12 +63,12 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
 }
 
 static const struct operation commands[] = {
-    {COMMAND("server", "Serve the HTTP interface, the dashboard and the metrics"),
+    {OPERATION("server", "Serve the HTTP interface, the dashboard and the metrics"),
      .options = OPTION(LISTEN) | OPTION(TOKEN_FILE) | OPTION(TLS_CERT) | OPTION(TLS_KEY) |
                 OPTION(PUBLIC_URL) | OPTION(REDACT) | OPTION(LEASE_API) | OPTION(TOOLS) |
                 OPTION(TOOLS_TIMEOUT) | OPTION(LOG_LEVEL) | OPTION(DURABILITY) | OPTION(ALERT_INTERVAL) |
                 OPTION(ALERT_TARGETS),
-     .database = DATABASE_MAKE, .writes = true,
+     .database = DATABASE_MAKE, .changes = CHANGES_WORK,
      .details = "Listens on this machine only, and wants a token even here. The first start makes the tokens "
                 "(one for viewers, one for operators, one for workers) and prints the address of the "
                 "dashboard, on a terminal with the operator's token, this once. Another address than a "

@@ -122,7 +122,7 @@ static pawl_status run_shown(struct up *up, pawl_error *err) {
 
 static pawl_status run(struct cli *cli, pawl_error *err) {
     struct up up = {.cli = cli,
-                    .until_idle = cli_flag(cli, FLAG_UNTIL_IDLE)->set,
+                    .until_idle = cli_value(cli, "until_idle").present,
                     .terminal = isatty(STDERR_FILENO) != 0};
     pthread_mutex_init(&up.lock, NULL);
     pawl_worker_config config;
@@ -148,10 +148,11 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     return status;
 }
 
+static const struct field fields[] = {WORKER_FIELDS};
+
 static const struct operation commands[] = {
-    {COMMAND("up", "Run a worker and the server in the foreground and show their activity"),
-     .flags = WORKER_FLAGS, .options = WORKER_OPTIONS | UP_SERVER_OPTIONS, .database = DATABASE_MAKE,
-     .writes = true,
+    {OPERATION("up", "Run a worker and the server in the foreground and show their activity"), FIELDS(fields),
+     .options = WORKER_OPTIONS | UP_SERVER_OPTIONS, .database = DATABASE_MAKE, .changes = CHANGES_WORK,
      .details =
          "Like pawl worker, with a status line when standard error is a terminal. A missing SQLite file is "
          "made. Without a handler it only watches. Beside it runs pawl server, on 127.0.0.1:7295 unless "

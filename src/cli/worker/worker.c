@@ -25,7 +25,7 @@ static void stop_when_idle(void *self) {
 /* A database that cannot be reached now, or not by a worker, is an error now, unless waiting was asked for.
  */
 static pawl_status check_database(struct cli *cli, pawl_error *err) {
-    if (cli_flag(cli, FLAG_WAIT)->set)
+    if (cli_value(cli, "wait").present)
         return PAWL_OK;
     pawl_status status = database_open(cli, err);
     if (status == PAWL_UNAVAILABLE)
@@ -51,7 +51,7 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
                          "--tools FILE or "
                          "--transports FILE");
     config.on_log = print_log;
-    config.on_idle = cli_flag(cli, FLAG_UNTIL_IDLE)->set ? stop_when_idle : NULL;
+    config.on_idle = cli_value(cli, "until_idle").present ? stop_when_idle : NULL;
     config.self = &job;
     status = worker_setup(cli, &config, &job.worker, err);
     if (status == PAWL_OK)
@@ -62,9 +62,15 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     return status;
 }
 
+static const struct field fields[] = {
+    WORKER_FIELDS,
+    {BOOL_FIELD(IN_TERMINAL, "wait",
+                "Wait for the database instead of failing when it cannot be "
+                "reached.")}};
+
 static const struct operation commands[] = {
-    {COMMAND("worker", "Claim messages and jobs and pass them to handlers until stopped"),
-     .flags = WORKER_FLAGS | FLAG(WAIT), .options = WORKER_OPTIONS, .database = DATABASE_NONE, .writes = true,
+    {OPERATION("worker", "Claim messages and jobs and pass them to handlers until stopped"), FIELDS(fields),
+     .options = WORKER_OPTIONS, .database = DATABASE_NONE, .changes = CHANGES_WORK,
      .details = "A handler is a program: it gets the message as one JSON object on standard input, and id, "
                 "attempt, token, stream, type and idempotency key in its environment (PAWL_ID, PAWL_ATTEMPT, "
                 "…). Exit code 0: done. 75: try again. 65, 78 and the other permanent codes of sysexits.h: a "

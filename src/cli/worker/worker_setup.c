@@ -12,9 +12,9 @@
 #include "cli/database.h"
 
 static pawl_status read_kinds(struct cli *cli, pawl_worker_config *config, pawl_error *err) {
-    const struct flag_value *flag = cli_flag(cli, FLAG_KINDS);
-    pawl_str rest = flag->text;
-    while (flag->set && rest.len > 0) {
+    struct value flag = cli_value(cli, "kinds");
+    pawl_str rest = flag.text;
+    while (flag.present && rest.len > 0) {
         const char *comma = memchr(rest.ptr, ',', rest.len);
         pawl_str word = {rest.ptr, comma != NULL ? (size_t)(comma - rest.ptr) : rest.len};
         size_t used = comma != NULL ? word.len + 1 : word.len;
@@ -79,39 +79,39 @@ pawl_status worker_setup_config(struct cli *cli, pawl_worker_config *config, paw
         .retry_exact = !options_bool(options, OPTION_RETRY_JITTER),
         .cleanup_ms = options_number(options, OPTION_CLEANUP_INTERVAL),
         .job_lease_ms = options_number(options, OPTION_JOB_LEASE),
-        .queue = cli_flag(cli, FLAG_QUEUE)->set ? cli_flag(cli, FLAG_QUEUE)->text.ptr : NULL,
+        .queue = cli_value(cli, "queue").text.ptr,
         .tools = text_or_null(options, OPTION_TOOLS),
         .tools_timeout_ms = options_number(options, OPTION_TOOLS_TIMEOUT),
         .pipeline_env = text_or_null(options, OPTION_PIPELINE_ENV),
         .alert_interval_ms = options_number(options, OPTION_ALERT_INTERVAL),
         .alert_targets = text_or_null(options, OPTION_ALERT_TARGETS),
         .debug = options_bool(options, OPTION_DEBUG),
-        .strategy = cli_flag(cli, FLAG_INSTANT)->set ? PAWL_INSTANT : PAWL_BATCHED,
-        .drain_ms = cli_flag(cli, FLAG_DRAIN)->set ? cli_flag(cli, FLAG_DRAIN)->number : 0,
+        .strategy = cli_value(cli, "instant").present ? PAWL_INSTANT : PAWL_BATCHED,
+        .drain_ms = cli_value(cli, "drain_ms").number,
         .log_level = (int)options_number(options, OPTION_LOG_LEVEL),
         .own_process = true,
-        .perspectives_outside = cli_flag(cli, FLAG_PERSPECTIVES_OUTSIDE)->set,
+        .perspectives_outside = cli_value(cli, "perspectives_outside").present,
     };
     return read_kinds(cli, config, err);
 }
 
 bool worker_setup_has_work(struct cli *cli, const pawl_worker_config *config) {
-    return config->perspectives || config->jobs || config->tools != NULL || cli->arguments.on_count > 0 ||
-           cli_flag(cli, FLAG_HANDLERS)->set || cli_flag(cli, FLAG_TRANSPORTS)->set;
+    return config->perspectives || config->jobs || config->tools != NULL || cli_value(cli, "on").present ||
+           cli_value(cli, "handlers").present || cli_value(cli, "transports").present;
 }
 
 pawl_status worker_setup(struct cli *cli, const pawl_worker_config *config, pawl_worker **worker,
                          pawl_error *err) {
     pawl_worker *made = NULL;
     pawl_status status = pawl_worker_create(config, &made, err);
-    for (size_t i = 0; status == PAWL_OK && i < cli->arguments.on_count; i++)
-        status = pawl_worker_on_spec(made, cli->arguments.ons[i].ptr, err);
-    const struct flag_value *file = cli_flag(cli, FLAG_HANDLERS);
-    if (status == PAWL_OK && file->set)
-        status = pawl_worker_on_file(made, file->text.ptr, err);
-    const struct flag_value *transports = cli_flag(cli, FLAG_TRANSPORTS);
-    if (status == PAWL_OK && transports->set)
-        status = pawl_worker_transports(made, transports->text.ptr, err);
+    struct value on = cli_value(cli, "on"), file = cli_value(cli, "handlers"),
+                 transports = cli_value(cli, "transports");
+    for (size_t i = 0; status == PAWL_OK && on.present && i < on.tree->count; i++)
+        status = pawl_worker_on_spec(made, on.tree->items[i]->text.ptr, err);
+    if (status == PAWL_OK && file.present)
+        status = pawl_worker_on_file(made, file.text.ptr, err);
+    if (status == PAWL_OK && transports.present)
+        status = pawl_worker_transports(made, transports.text.ptr, err);
     if (status != PAWL_OK) {
         pawl_worker_free(made);
         return status;

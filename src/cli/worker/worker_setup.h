@@ -4,10 +4,33 @@
 
 #include "cli/cli.h"
 
-/* Flags and options that both commands take. */
-#define WORKER_FLAGS                                                                                         \
-    (FLAG(ON) | FLAG(HANDLERS) | FLAG(TRANSPORTS) | FLAG(KINDS) | FLAG(DRAIN) | FLAG(INSTANT) |              \
-     FLAG(UNTIL_IDLE) | FLAG(QUEUE) | FLAG(PERSPECTIVES_OUTSIDE))
+/* Fields and options that both commands take. */
+#define WORKER_FIELDS                                                                                        \
+    {TEXT_FIELD(IN_TERMINAL, "on", 0,                                                                        \
+                "Hand messages whose type matches the pattern (* and ?, any letter case) to a program; may " \
+                "be given "                                                                                  \
+                "more than once, the first match wins."),                                                    \
+     .many = true, .value = "PATTERN=exec:COMMAND"},                                                         \
+        {TEXT_FIELD(IN_TERMINAL, "handlers", 0, "Read handlers from this file."), .file = true},             \
+        {TEXT_FIELD(                                                                                         \
+             IN_TERMINAL, "transports", 0,                                                                   \
+             "Broker settings: what is published and subscribed to, and where (docs/transports.md)."),       \
+         .file = true},                                                                                      \
+        {TEXT_FIELD(IN_TERMINAL, "kinds", 0,                                                                 \
+                    "What to work on: outbox, inbox, jobs, perspectives. Default: all but perspectives."),   \
+         .value = "KIND[,KIND]"},                                                                            \
+        {DURATION_FIELD(IN_TERMINAL, "drain_ms", 1, PAWL_LEASE_MS_MAX,                                       \
+                        "How long to wait for running handlers when stopping. Default: 25s.")},              \
+        {BOOL_FIELD(IN_TERMINAL, "instant",                                                                  \
+                    "Report every result immediately instead of with the next batch.")},                     \
+        {BOOL_FIELD(                                                                                         \
+            IN_TERMINAL, "until_idle",                                                                       \
+            "Stop when no due work is left, here or with other workers; work that waits for a retry "        \
+            "stays, and is reported.")},                                                                     \
+        {TEXT_FIELD(IN_TERMINAL, "queue", 0, "The queue; \"default\" if not given.")}, {                     \
+        BOOL_FIELD(IN_TERMINAL, "perspectives_outside",                                                      \
+                   "Also run perspectives that are programs or endpoints: the database says which.")         \
+    }
 #define WORKER_OPTIONS                                                                                       \
     (OPTION(SERVICE) | OPTION(WORKER_ID) | OPTION(METADATA) | OPTION(LEASE) | OPTION(HEARTBEAT) |            \
      OPTION(INSTANCE_LEASE) | OPTION(POLL) | OPTION(IDLE_POLLS) | OPTION(BATCH) | OPTION(CONCURRENCY) |      \

@@ -1,7 +1,8 @@
 /* The circuit breaker's state machine. */
 #include "domain/failure/breaker.h"
 
-#include "domain/failure/retry.h"
+const struct breaker_rule breaker_rule_default = {BREAKER_FAILURES,
+                                                  {BREAKER_WAIT_MS, BREAKER_WAIT_MS_MAX, true}};
 
 bool breaker_allows(struct breaker *breaker, int64_t now_ms, int64_t *wait_ms) {
     if (breaker->open_until_ms == 0)
@@ -14,17 +15,17 @@ bool breaker_allows(struct breaker *breaker, int64_t now_ms, int64_t *wait_ms) {
     return false;
 }
 
-void breaker_report(struct breaker *breaker, bool ok, int64_t now_ms, uint64_t random) {
+bool breaker_report(struct breaker *breaker, const struct breaker_rule *rule, bool ok, int64_t now_ms,
+                    uint64_t random) {
     if (ok) {
         *breaker = (struct breaker){0};
-        return;
+        return false;
     }
     breaker->trying = false;
     if (breaker->failures < INT32_MAX)
         breaker->failures++;
-    if (breaker->failures < BREAKER_FAILURES)
-        return;
-    struct retry_policy policy = {BREAKER_WAIT_MS, BREAKER_WAIT_MS_MAX, true};
-    breaker->open_until_ms = now_ms +
-                             retry_wait_ms(&policy, breaker->failures - BREAKER_FAILURES + 1, random);
+    if (breaker->failures < rule->failures || now_ms < breaker->open_until_ms)
+        return false;
+    breaker->open_until_ms = now_ms + retry_wait_ms(&rule->wait, ++breaker->opened, random);
+    return true;
 }

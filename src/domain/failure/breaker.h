@@ -2,13 +2,20 @@
 #ifndef DOMAIN_FAILURE_BREAKER_H
 #define DOMAIN_FAILURE_BREAKER_H
 
-#include "pawl.h"
+#include "domain/failure/retry.h"
+
+struct breaker_rule {
+    int failures;             /* in a row, until it opens */
+    struct retry_policy wait; /* for how long, each time it opens without a success in between */
+};
 
 enum { BREAKER_FAILURES = 5, BREAKER_WAIT_MS = 5000, BREAKER_WAIT_MS_MAX = 60000 };
+extern const struct breaker_rule breaker_rule_default;
 
 /* Zero is a closed one. Times are those of any clock that does not go back. */
 struct breaker {
     int failures;          /* in a row */
+    int opened;            /* times in a row */
     int64_t open_until_ms; /* 0 = closed */
     bool trying;           /* one trial call is in progress */
 };
@@ -17,7 +24,9 @@ struct breaker {
  * breaker_report. */
 bool breaker_allows(struct breaker *breaker, int64_t now_ms, int64_t *wait_ms);
 
-/* The outcome of an allowed call. random spreads the next trials of many instances. */
-void breaker_report(struct breaker *breaker, bool ok, int64_t now_ms, uint64_t random);
+/* The outcome of a call. random spreads the next trials of many instances. Returns whether it has just
+ * opened; failures of calls that began before that do not lengthen the wait. */
+bool breaker_report(struct breaker *breaker, const struct breaker_rule *rule, bool ok, int64_t now_ms,
+                    uint64_t random);
 
 #endif

@@ -3,9 +3,10 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/json/tree_read.h"
 #include "base/limits.h"
 #include "base/str.h"
-#include "domain/pipeline/int.h"
+#include "domain/pipeline/pipeline.h"
 #include "domain/schema/schema.h"
 
 struct checker {
@@ -113,7 +114,7 @@ static void check_arguments(struct checker *checker, const struct pipeline_step 
         return;
     size_t count = items != NULL && (checker->roots & each) != 0 ? items->count : 1;
     struct arena *arena = arena_create(0);
-    for (size_t i = 0; arena != NULL && checker->in.status == PAWL_OK && i < count; i++) {
+    for (size_t i = 0; checker->in.status == PAWL_OK && i < count; i++) {
         arena_reset(arena);
         scope.item = items != NULL && items->count > 0 ? items->items[i] : NULL;
         scope.index = items != NULL ? tree_from_i64(arena, (int64_t)i) : NULL;
@@ -122,8 +123,6 @@ static void check_arguments(struct checker *checker, const struct pipeline_step 
         else
             (void)check_filled(checker, step, arena, &scope, schema);
     }
-    if (arena == NULL)
-        tree_no_memory(&checker->in);
     arena_free(arena);
 }
 
@@ -172,8 +171,6 @@ pawl_status pipeline_check(const struct pipeline *pipeline, const struct pipelin
     struct checker checker = {.world = &filled,
                               .in = {.arena = arena_create(0), .op = "pipeline", .err = err}};
     struct tree_reader *in = &checker.in;
-    if (in->arena == NULL)
-        return tree_no_memory(in);
     if (filled.params == NULL)
         filled.params = &tree_empty;
     if (!world->params_later)

@@ -7,6 +7,7 @@
 #include "base/json/tree_read.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "base/utf8.h"
 #include "domain/pipeline/reference.h"
 
 /* Parses and evaluates in one pass. Without a scope it only parses. */
@@ -112,15 +113,6 @@ static bool contains(const struct tree *whole, const struct tree *part) {
     return false;
 }
 
-static int64_t length_of(const struct tree *value) {
-    int64_t length = 0;
-    if (value->kind != TREE_STRING)
-        return (int64_t)value->count;
-    for (size_t i = 0; i < value->text.len; i++)
-        length += ((unsigned char)value->text.ptr[i] & 0xC0) != 0x80 ? 1 : 0;
-    return length;
-}
-
 static bool expect(struct condition_reader *reader, const char *sign, const char *why) {
     if (take(reader, sign))
         return true;
@@ -145,7 +137,9 @@ static const struct tree *read_call(struct condition_reader *reader) {
         (void)read_path(reader, &exists);
         value = truth(exists);
     } else if (take(reader, "length(")) {
-        value = tree_from_i64(reader->arena, length_of(read_any(reader)));
+        value = read_any(reader);
+        value = tree_from_i64(
+            reader->arena, (int64_t)(value->kind == TREE_STRING ? utf8_length(value->text) : value->count));
         if (value == NULL)
             return no_memory(reader);
     } else if (take(reader, "contains(")) {
@@ -287,8 +281,6 @@ static pawl_status run(struct condition_reader *reader, bool *holds) {
 pawl_status condition_check(pawl_str text, const struct tree *place, template_visit visit, void *self,
                             pawl_error *err) {
     struct arena *arena = arena_create(0);
-    if (arena == NULL)
-        return error_no_memory(err, "condition");
     struct condition_reader reader = {
         .arena = arena, .text = unwrap(text), .place = place, .visit = visit, .self = self, .err = err};
     bool holds = false;

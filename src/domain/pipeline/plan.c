@@ -2,10 +2,11 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/json/tree_read.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "domain/pipeline/condition.h"
-#include "domain/pipeline/int.h"
+#include "domain/pipeline/pipeline.h"
 
 /* A plan under construction. */
 struct planner {

@@ -94,21 +94,12 @@ static const struct tree *root_of(enum template_root root, const struct template
     return found != NULL ? found : &tree_empty;
 }
 
-static const struct tree *descend(const struct tree *value, pawl_str segment) {
-    uint64_t index = 0;
-    if (value->kind == TREE_OBJECT)
-        return tree_get(value, segment);
-    if (value->kind == TREE_ARRAY && str_to_u64(segment, UINT32_MAX, &index) && index < value->count)
-        return value->items[index];
-    return NULL;
-}
-
 const struct tree *reference_follow(const struct reference *reference, const struct template_scope *scope,
                                     size_t *missing) {
     const struct tree *value = root_of(reference->root, scope);
     size_t i = 0;
     for (; value != NULL && i < reference->count; i++)
-        value = descend(value, reference->segments[i]);
+        value = tree_step(value, reference->segments[i]);
     if (value == NULL && missing != NULL)
         *missing = i > 0 ? i - 1 : 0;
     return value;

@@ -257,8 +257,7 @@ static pawl_status walk(struct arena *arena, const struct tree *value, template_
 
 pawl_status template_walk(const struct tree *value, template_visit visit, void *self, pawl_error *err) {
     struct arena *arena = arena_create(0);
-    pawl_status status = arena == NULL ? error_no_memory(err, "template")
-                                       : walk(arena, value, visit, self, err);
+    pawl_status status = walk(arena, value, visit, self, err);
     arena_free(arena);
     return status;
 }

@@ -114,7 +114,10 @@ static bool apply_rules(struct check *check, const struct frame *frame) {
     const struct schema_node *node = frame->node;
     for (size_t i = 0; i < node->rules_count; i++) {
         const struct schema_rule *rule = &node->rules[i];
-        if (rule->keyword->judge != NULL && (!check_step(check) || !rule->keyword->judge(check, rule, frame)))
+        const struct schema_keyword *keyword = rule->keyword;
+        bool applies = (keyword->about & 1U << frame->value->kind) != 0;
+        if (keyword->judge != NULL &&
+            (!check_step(check) || (applies && !keyword->judge(check, rule, frame))))
             return false;
     }
     return check->status == PAWL_OK;
@@ -210,8 +213,6 @@ pawl_status schema_validate(const struct schema *schema, const struct tree *valu
 pawl_status schema_validate_text(const struct schema *schema, pawl_str text, pawl_error *err) {
     struct arena *arena = arena_create(0);
     const struct tree *value = NULL;
-    if (arena == NULL)
-        return error_no_memory(err, "schema_validate");
     pawl_status status = tree_parse(arena, text, NULL, &value, err);
     if (status == PAWL_OK)
         status = schema_validate(schema, value, err);

@@ -173,7 +173,7 @@ static pawl_status compile_rules(struct compile *compile, struct schema_node *no
             continue;
         struct schema_rule *rule = &rules[count];
         *rule = (struct schema_rule){.keyword = keyword, .value = value, .owner = node};
-        pawl_status status = compile_shape(compile, node, rule);
+        pawl_status status = compile_shape(compile, rule);
         if (status != PAWL_OK)
             return status;
         bool silent = (keyword->asserts && !node->resource->validates) ||
@@ -299,8 +299,6 @@ pawl_status schema_compile_text(pawl_str text, const struct schema_config *confi
                                 pawl_error *err) {
     struct arena *arena = arena_create(0);
     const struct tree *tree = NULL;
-    if (arena == NULL)
-        return error_no_memory(err, "schema_compile");
     pawl_status status = tree_parse(arena, text, NULL, &tree, err);
     if (status == PAWL_OK)
         status = schema_compile(tree, config, schema, err);

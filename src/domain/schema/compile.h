@@ -33,8 +33,7 @@ PAWL_MUSTCHECK pawl_status compile_node(struct compile *compile, const struct tr
                                         const struct schema_node **made);
 
 /* Checks the form of a keyword's value and prepares it. */
-PAWL_MUSTCHECK pawl_status compile_shape(struct compile *compile, const struct schema_node *node,
-                                         struct schema_rule *rule);
+PAWL_MUSTCHECK pawl_status compile_shape(struct compile *compile, struct schema_rule *rule);
 
 /* The resource with an address, read from the documents when it is new; NULL when there is none. */
 PAWL_MUSTCHECK pawl_status compile_find_resource(struct compile *compile, pawl_str uri,

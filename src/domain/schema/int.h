@@ -48,18 +48,24 @@ enum schema_shape {
     SHAPE_REFERENCE,
 };
 
+enum schema_limit { LIMIT_AT_MOST, LIMIT_BELOW, LIMIT_AT_LEAST, LIMIT_ABOVE };
+
 /* One keyword: the form of its value, and the function that applies it. In the order of application. */
 struct schema_keyword {
     const char *name;
     unsigned drafts; /* enum schema_draft, added up */
     enum schema_shape shape;
-    bool asserts; /* part of the vocabulary "validation" */
+    bool asserts;   /* part of the vocabulary "validation" */
+    unsigned about; /* the kinds of values it applies to: 1 << enum tree_kind, added up */
     bool (*judge)(struct check *check, const struct schema_rule *rule,
                   const struct frame *frame); /* NULL: handled by another keyword */
+    enum schema_limit limit;                  /* of sizes and counts */
 };
 
 extern const struct schema_keyword schema_keywords[];
 extern const size_t schema_keywords_count;
+
+enum { SCHEMA_INTEGER = 1 << (TREE_OBJECT + 1) }; /* the type that is no kind of its own */
 
 /* A keyword as written in a schema. */
 struct schema_rule {
@@ -70,7 +76,7 @@ struct schema_rule {
     const struct regex **regexes;
     size_t count;
     int64_t number;                     /* SHAPE_COUNT */
-    unsigned types;                     /* SHAPE_TYPE: bits, see schema_type_bit */
+    unsigned types;                     /* SHAPE_TYPE: 1 << enum tree_kind, and SCHEMA_INTEGER, added up */
     const struct schema_format *format; /* SHAPE_FORMAT; NULL = it is not checked */
     const struct schema_node *owner;
 };
@@ -105,19 +111,6 @@ struct schema {
 
 /* The rule of a keyword in a node, or NULL. */
 const struct schema_rule *schema_rule_of(const struct schema_node *node, const char *keyword);
-
-enum {
-    TYPE_NULL = 1,
-    TYPE_BOOLEAN = 2,
-    TYPE_NUMBER = 4,
-    TYPE_INTEGER = 8,
-    TYPE_STRING = 16,
-    TYPE_ARRAY = 32,
-    TYPE_OBJECT = 64
-};
-
-/* The bit of a type's name; 0 for what is none. */
-unsigned schema_type_bit(pawl_str name);
 
 /* Names and anchors in a resource. */
 const struct schema_anchor *schema_find_anchor(const struct schema *schema,
@@ -186,17 +179,11 @@ void marks_free(struct marks *marks);
 void marks_set(struct marks *marks, size_t index); /* takes NULL */
 bool marks_has(const struct marks *marks, size_t index);
 
-/* The functions that apply keywords, by the type they are about. */
+/* The functions that apply keywords about items and members (containers.c). */
 typedef bool schema_judge(struct check *check, const struct schema_rule *rule, const struct frame *frame);
-schema_judge judge_type, judge_enum, judge_const, judge_multiple_of, judge_maximum, judge_exclusive_maximum,
-    judge_minimum, judge_exclusive_minimum, judge_max_length, judge_min_length, judge_pattern, judge_format,
-    judge_content_encoding, judge_content_media_type;
-schema_judge judge_max_items, judge_min_items, judge_unique_items, judge_prefix_items, judge_items,
-    judge_additional_items, judge_contains, judge_unevaluated_items;
-schema_judge judge_max_properties, judge_min_properties, judge_required, judge_dependent_required,
-    judge_properties, judge_pattern_properties, judge_additional_properties, judge_property_names,
-    judge_dependent_schemas, judge_dependencies, judge_unevaluated_properties;
-schema_judge judge_all_of, judge_any_of, judge_one_of, judge_not, judge_if, judge_ref, judge_dynamic_ref;
+schema_judge judge_unique_items, judge_prefix_items, judge_items, judge_additional_items, judge_contains,
+    judge_required, judge_dependencies, judge_properties, judge_pattern_properties,
+    judge_additional_properties, judge_property_names, judge_unevaluated;
 
 /* A format: texts match the pattern, if there is one, and then pass the check, if there is one. */
 struct schema_format {

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "base/text/encode.h"
 #include "domain/schema/compile.h"
 #include "domain/schema/uri.h"
 
@@ -35,15 +36,6 @@ static bool next_step(pawl_str *rest, char *out, pawl_str *step) {
     return true;
 }
 
-static const struct tree *descend(const struct tree *tree, pawl_str step) {
-    uint64_t index = 0;
-    if (tree->kind == TREE_OBJECT)
-        return tree_get(tree, step);
-    if (tree->kind == TREE_ARRAY && str_to_u64(step, UINT32_MAX, &index) && index < tree->count)
-        return tree->items[index];
-    return NULL;
-}
-
 /* Follows a pointer from a resource's root; the target may be at a location that no keyword covers. */
 static pawl_status follow_pointer(struct compile *compile, const struct pending *reference,
                                   const struct schema_resource *resource, pawl_str pointer) {
@@ -55,7 +47,7 @@ static pawl_status follow_pointer(struct compile *compile, const struct pending 
         return error_no_memory(compile->err, "schema_compile");
     pawl_str step = {NULL, 0};
     while (next_step(&pointer, out, &step)) {
-        tree = descend(tree, step);
+        tree = tree_step(tree, step);
         if (tree == NULL)
             return no_target(compile, reference, "leads nowhere: there is no such place in the schema");
         const struct schema_node *node = compile_find(compile, tree);
@@ -82,7 +74,7 @@ pawl_status compile_reference(struct compile *compile, struct pending *reference
             compile, reference,
             "leads to a document that is not here: references are not fetched, put the schema into $defs");
     pawl_str fragment = uri_fragment(uri);
-    pawl_str decoded = fragment.ptr != NULL ? uri_decode(compile->schema->arena, fragment) : STR("");
+    pawl_str decoded = fragment.ptr != NULL ? percent_decode(compile->schema->arena, fragment) : STR("");
     if (decoded.ptr == NULL)
         return no_target(compile, reference, "is malformed");
     if (decoded.len == 0 || decoded.ptr[0] == '/')

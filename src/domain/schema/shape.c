@@ -122,11 +122,26 @@ static pawl_status dependencies(struct compile *compile, struct schema_rule *rul
     return status;
 }
 
-static pawl_status names_map(struct compile *compile, const struct schema_rule *rule) {
+static pawl_status names_map(struct compile *compile, struct schema_rule *rule) {
     for (size_t i = 0; i < rule->value->count; i++)
         if (!is_names(rule->value->items[i]))
             return wrong(compile, rule, "each member must be a list of names");
-    return PAWL_OK;
+    return make_room(compile, rule, rule->value->count);
+}
+
+/* The bits of a type's name; 0 for what is none. */
+static unsigned type_bits(pawl_str name) {
+    static const struct {
+        const char *name;
+        unsigned bits;
+    } types[] = {{"null", 1 << TREE_NULL},     {"boolean", 1 << TREE_FALSE | 1 << TREE_TRUE},
+                 {"number", 1 << TREE_NUMBER}, {"integer", SCHEMA_INTEGER},
+                 {"string", 1 << TREE_STRING}, {"array", 1 << TREE_ARRAY},
+                 {"object", 1 << TREE_OBJECT}};
+    for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+        if (str_equal_cstr(name, types[i].name))
+            return types[i].bits;
+    return 0;
 }
 
 static pawl_status types(struct compile *compile, struct schema_rule *rule) {
@@ -134,12 +149,12 @@ static pawl_status types(struct compile *compile, struct schema_rule *rule) {
     size_t count = list ? rule->value->count : 1;
     for (size_t i = 0; i < count; i++) {
         const struct tree *name = list ? rule->value->items[i] : rule->value;
-        unsigned bit = name->kind == TREE_STRING ? schema_type_bit(name->text) : 0;
-        if (bit == 0)
+        unsigned bits = name->kind == TREE_STRING ? type_bits(name->text) : 0;
+        if (bits == 0)
             return wrong(
                 compile, rule,
                 "it must be null, boolean, number, integer, string, array or object, or a list of these");
-        rule->types |= bit;
+        rule->types |= bits;
     }
     return count > 0 ? PAWL_OK : wrong(compile, rule, "the list is empty");
 }
@@ -152,94 +167,89 @@ static size_t significant_digits(pawl_str number) {
     return digits;
 }
 
-static pawl_status number(struct compile *compile, struct schema_rule *rule) {
-    switch (rule->keyword->shape) {
-    case SHAPE_COUNT:
-        if (rule->value->kind != TREE_NUMBER || !tree_number_is_integer(rule->value->text) ||
-            tree_number_compare(rule->value->text, STR("0")) < 0)
-            return wrong(compile, rule, "it must be a whole number, 0 or more");
-        if (!tree_to_i64(rule->value, &rule->number))
-            rule->number = INT64_MAX;
-        return PAWL_OK;
-    case SHAPE_DIVISOR:
-        if (rule->value->kind != TREE_NUMBER || tree_number_compare(rule->value->text, STR("0")) <= 0)
-            return wrong(compile, rule, "it must be a number above 0");
-        if (significant_digits(rule->value->text) > 18)
-            return wrong(compile, rule, "it may have at most 18 digits");
-        return PAWL_OK;
-    default:
-        return rule->value->kind == TREE_NUMBER ? PAWL_OK : wrong(compile, rule, "it must be a number");
-    }
+static pawl_status count(struct compile *compile, struct schema_rule *rule) {
+    if (rule->value->kind != TREE_NUMBER || !tree_number_is_integer(rule->value->text) ||
+        tree_number_compare(rule->value->text, STR("0")) < 0)
+        return wrong(compile, rule, "it must be a whole number, 0 or more");
+    if (!tree_to_i64(rule->value, &rule->number))
+        rule->number = INT64_MAX;
+    return PAWL_OK;
 }
 
-static pawl_status reference(struct compile *compile, const struct schema_node *node,
-                             struct schema_rule *rule) {
-    if (rule->value->kind != TREE_STRING)
-        return wrong(compile, rule, "it must be a string");
+static pawl_status divisor(struct compile *compile, struct schema_rule *rule) {
+    if (rule->value->kind != TREE_NUMBER || tree_number_compare(rule->value->text, STR("0")) <= 0)
+        return wrong(compile, rule, "it must be a number above 0");
+    if (significant_digits(rule->value->text) > 18)
+        return wrong(compile, rule, "it may have at most 18 digits");
+    return PAWL_OK;
+}
+
+static pawl_status reference(struct compile *compile, struct schema_rule *rule) {
     struct pending *made = arena_alloc(compile->schema->arena, sizeof(*made));
     struct schema_rule *kept = arena_alloc(compile->schema->arena, sizeof(*kept));
     pawl_status status = make_room(compile, rule, 1);
     if (status != PAWL_OK || made == NULL || kept == NULL)
         return error_no_memory(compile->err, "schema_compile");
     *kept = *rule;
-    *made = (struct pending){.node = node, .target = rule->nodes, .rule = kept, .next = compile->references};
+    *made = (struct pending){rule->owner, rule->nodes, kept, compile->references};
     compile->references = made;
     return PAWL_OK;
 }
 
-static pawl_status wants(const struct compile *compile, const struct schema_rule *rule, enum tree_kind kind,
-                         const char *why) {
-    return rule->value->kind == kind ? PAWL_OK : wrong(compile, rule, why);
+static pawl_status items(struct compile *compile, struct schema_rule *rule) {
+    return rule->value->kind == TREE_ARRAY ? many_schemas(compile, rule) : one_schema(compile, rule);
 }
 
-pawl_status compile_shape(struct compile *compile, const struct schema_node *node, struct schema_rule *rule) {
-    pawl_status status = PAWL_OK;
-    switch (rule->keyword->shape) {
-    case SHAPE_ANY:
-        return PAWL_OK;
-    case SHAPE_SCHEMA:
-        return one_schema(compile, rule);
-    case SHAPE_ITEMS:
-        return rule->value->kind == TREE_ARRAY ? many_schemas(compile, rule) : one_schema(compile, rule);
-    case SHAPE_SCHEMAS:
-        if (rule->value->kind != TREE_ARRAY || rule->value->count == 0)
-            return wrong(compile, rule, "it must be a list of schemas, and not empty");
-        return many_schemas(compile, rule);
-    case SHAPE_SCHEMA_MAP:
-        status = wants(compile, rule, TREE_OBJECT, "it must be an object of schemas");
-        return status != PAWL_OK ? status : many_schemas(compile, rule);
-    case SHAPE_PATTERN_MAP:
-        status = wants(compile, rule, TREE_OBJECT, "it must be an object of schemas");
-        return status != PAWL_OK ? status : pattern_map(compile, rule);
-    case SHAPE_DEPENDENCIES:
-        status = wants(compile, rule, TREE_OBJECT, "it must be an object");
-        return status != PAWL_OK ? status : dependencies(compile, rule);
-    case SHAPE_NAMES_MAP:
-        status = wants(compile, rule, TREE_OBJECT, "it must be an object of lists of names");
-        return status != PAWL_OK ? status : names_map(compile, rule);
-    case SHAPE_COUNT:
-    case SHAPE_NUMBER:
-    case SHAPE_DIVISOR:
-        return number(compile, rule);
-    case SHAPE_TYPE:
-        return types(compile, rule);
-    case SHAPE_ARRAY:
-        return wants(compile, rule, TREE_ARRAY, "it must be a list");
-    case SHAPE_NAMES:
-        return is_names(rule->value) ? PAWL_OK : wrong(compile, rule, "it must be a list of names");
-    case SHAPE_PATTERN:
-        status = wants(compile, rule, TREE_STRING, "it must be a regular expression");
-        return status != PAWL_OK ? status : one_regex(compile, rule, rule->value->text);
-    case SHAPE_FORMAT:
-        status = wants(compile, rule, TREE_STRING, "it must be a string");
-        return status != PAWL_OK ? status : format(compile, rule);
-    case SHAPE_BOOLEAN:
-        return rule->value->kind == TREE_TRUE ? PAWL_OK
-                                              : wants(compile, rule, TREE_FALSE, "it must be true or false");
-    case SHAPE_STRING:
-        return wants(compile, rule, TREE_STRING, "it must be a string");
-    case SHAPE_REFERENCE:
-        return reference(compile, node, rule);
-    }
-    return PAWL_OK;
+static pawl_status schema_list(struct compile *compile, struct schema_rule *rule) {
+    return rule->value->count > 0 ? many_schemas(compile, rule)
+                                  : wrong(compile, rule, "it must be a list of schemas, and not empty");
+}
+
+static pawl_status names(struct compile *compile, struct schema_rule *rule) {
+    return is_names(rule->value) ? PAWL_OK : wrong(compile, rule, "it must be a list of names");
+}
+
+static pawl_status pattern(struct compile *compile, struct schema_rule *rule) {
+    return one_regex(compile, rule, rule->value->text);
+}
+
+static pawl_status boolean(struct compile *compile, struct schema_rule *rule) {
+    return rule->value->kind == TREE_TRUE || rule->value->kind == TREE_FALSE
+               ? PAWL_OK
+               : wrong(compile, rule, "it must be true or false");
+}
+
+/* With `otherwise`, the value must be of the kind; then `prepare`, if there is one, checks and prepares it.
+ */
+static const struct {
+    enum tree_kind kind;
+    const char *otherwise;
+    pawl_status (*prepare)(struct compile *compile, struct schema_rule *rule);
+} shapes[] = {
+    [SHAPE_ANY] = {0},
+    [SHAPE_SCHEMA] = {.prepare = one_schema},
+    [SHAPE_SCHEMAS] = {TREE_ARRAY, "it must be a list of schemas, and not empty", schema_list},
+    [SHAPE_SCHEMA_MAP] = {TREE_OBJECT, "it must be an object of schemas", many_schemas},
+    [SHAPE_PATTERN_MAP] = {TREE_OBJECT, "it must be an object of schemas", pattern_map},
+    [SHAPE_ITEMS] = {.prepare = items},
+    [SHAPE_DEPENDENCIES] = {TREE_OBJECT, "it must be an object", dependencies},
+    [SHAPE_COUNT] = {.prepare = count},
+    [SHAPE_NUMBER] = {TREE_NUMBER, "it must be a number", NULL},
+    [SHAPE_DIVISOR] = {.prepare = divisor},
+    [SHAPE_TYPE] = {.prepare = types},
+    [SHAPE_ARRAY] = {TREE_ARRAY, "it must be a list", NULL},
+    [SHAPE_NAMES] = {.prepare = names},
+    [SHAPE_NAMES_MAP] = {TREE_OBJECT, "it must be an object of lists of names", names_map},
+    [SHAPE_PATTERN] = {TREE_STRING, "it must be a regular expression", pattern},
+    [SHAPE_BOOLEAN] = {.prepare = boolean},
+    [SHAPE_STRING] = {TREE_STRING, "it must be a string", NULL},
+    [SHAPE_FORMAT] = {TREE_STRING, "it must be a string", format},
+    [SHAPE_REFERENCE] = {TREE_STRING, "it must be a string", reference},
+};
+
+pawl_status compile_shape(struct compile *compile, struct schema_rule *rule) {
+    enum schema_shape shape = rule->keyword->shape;
+    if (shapes[shape].otherwise != NULL && rule->value->kind != shapes[shape].kind)
+        return wrong(compile, rule, shapes[shape].otherwise);
+    return shapes[shape].prepare != NULL ? shapes[shape].prepare(compile, rule) : PAWL_OK;
 }

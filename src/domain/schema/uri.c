@@ -118,21 +118,3 @@ pawl_str uri_fragment(pawl_str uri) {
     (void)str_before(uri, '#', &fragment);
     return fragment;
 }
-
-pawl_str uri_decode(struct arena *arena, pawl_str text) {
-    char *out = arena_alloc(arena, text.len + 1);
-    size_t length = 0;
-    for (size_t i = 0; out != NULL && i < text.len; i++) {
-        char c = text.ptr[i];
-        if (c == '%') {
-            int high = i + 2 < text.len ? hex_digit(text.ptr[i + 1]) : -1;
-            int low = i + 2 < text.len ? hex_digit(text.ptr[i + 2]) : -1;
-            if (high < 0 || low < 0)
-                return (pawl_str){NULL, 0};
-            c = (char)(high * 16 + low);
-            i += 2;
-        }
-        out[length++] = c;
-    }
-    return (pawl_str){out, length};
-}

@@ -13,7 +13,4 @@ pawl_str uri_resolve(struct arena *arena, pawl_str base, pawl_str reference);
 pawl_str uri_without_fragment(pawl_str uri);
 pawl_str uri_fragment(pawl_str uri);
 
-/* %41 becomes A. NULL ptr when it is malformed or there is no memory. */
-pawl_str uri_decode(struct arena *arena, pawl_str text);
-
 #endif

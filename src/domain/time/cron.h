@@ -33,8 +33,7 @@ PAWL_MUSTCHECK bool cron_next(const struct cron *cron, const struct zone *zone, 
 PAWL_MUSTCHECK bool cron_previous(const struct cron *cron, const struct zone *zone, int64_t before_s,
                                   int64_t *at_s);
 
-/* The same on wall time alone: the first matching second at or after, the last at or before wall_s. */
-PAWL_MUSTCHECK bool cron_wall_next(const struct cron *cron, int64_t wall_s, int64_t *match_s);
-PAWL_MUSTCHECK bool cron_wall_previous(const struct cron *cron, int64_t wall_s, int64_t *match_s);
+/* Whether any day of the calendar's 400 years matches. */
+bool cron_matches_ever(const struct cron *cron);
 
 #endif

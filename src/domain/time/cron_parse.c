@@ -8,7 +8,6 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "domain/time/cron.h"
-#include "domain/time/cron_int.h"
 
 enum field_id { SECOND, MINUTE, HOUR, DAY, MONTH, WEEKDAY, FIELDS };
 

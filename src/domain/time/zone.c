@@ -55,7 +55,7 @@ static pawl_status no_such_zone(const char *dir, pawl_str name, pawl_error *err)
     pawl_str *names = NULL;
     size_t count = 0;
     pawl_str alike = {NULL, 0};
-    if (arena != NULL && tzdata_list(dir, arena, &names, &count, NULL) == PAWL_OK)
+    if (tzdata_list(dir, arena, &names, &count, NULL) == PAWL_OK)
         alike = find_alike(name, names, count);
     pawl_status status =
         str_absent(alike)

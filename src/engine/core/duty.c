@@ -44,14 +44,20 @@ static void set_off(struct engine_core *core) {
 }
 
 static void beat(struct engine_core *core) {
+    bool idle = core_life_idle(core), brief = idle && core->now_ms < core->whole_beat_ms;
+    if (!brief)
+        core->whole_beat_ms = idle ? core->now_ms + ENGINE_WHOLE_BEAT_MS : 0;
     core->news = false;
     core->beat_sent_ms = core->now_ms;
     /* A worker that stops leaves its lanes to others. */
     core->said_full = core->stopping || core_slots_full(core);
     struct engine_action *action = core_act(core, ACTION_BEAT);
-    if (action != NULL)
-        action->full = core->said_full;
-    for (enum engine_channel channel = 0; action != NULL && channel < CHANNEL_COUNT; channel++)
+    if (action == NULL)
+        return;
+    action->full = core->said_full;
+    action->brief = brief;
+    action->alone = core->metrics.peers == 0;
+    for (enum engine_channel channel = 0; !brief && channel < CHANNEL_COUNT; channel++)
         action->known[channel] = core_known(core, channel);
 }
 

@@ -301,9 +301,10 @@ struct engine_core {
     int64_t instance_fence_ms;
     struct duties duties;
     int64_t beat_sent_ms;
-    bool news;      /* to be fetched with a beat that begins from now on */
-    bool said_full; /* with the last beat */
-    bool peer_idle; /* at the last beat */
+    int64_t whole_beat_ms; /* until then the beats of an idle worker may be brief */
+    bool news;             /* to be fetched with a beat that begins from now on */
+    bool said_full;        /* with the last beat */
+    bool peer_idle;        /* at the last beat */
     int64_t look_until_ms;
     int64_t cleaned_done; /* messages and jobs that had ended when housekeeping was last due */
 
@@ -502,6 +503,7 @@ void core_life_ready(struct engine_core *core, bool ready);
 void core_life_registered(struct engine_core *core, const struct engine_event *event);
 void core_life_beat(struct engine_core *core, const struct engine_event *event);
 int64_t core_life_beat_ms(const struct engine_core *core);
+bool core_life_idle(const struct engine_core *core);
 void core_life_busy(struct engine_core *core);
 void core_life_woken(struct engine_core *core);
 void core_life_looked(struct engine_core *core, const struct engine_event *event);

@@ -277,7 +277,9 @@ static void free_answered(struct engine_core *core, const struct engine_event *e
         return;
     jobs->look_free_ms = core->now_ms + (free_ms > 0 ? free_ms : core->config.rest_ms / 3);
     if (free_ms > core->config.poll_ms) {
-        jobs->next_claim_ms = core->now_ms + free_ms;
+        /* If nothing is due at that time it is asked again, before it is claimed in vain. */
+        int64_t after_ms = free_ms < core->config.rest_ms ? 0 : core->config.poll_ms;
+        jobs->next_claim_ms = core->now_ms + free_ms + after_ms;
         duties_rest(&core->duties, DUTY_SCHEDULES, jobs->next_claim_ms);
     }
 }

@@ -79,6 +79,7 @@ void core_known_left(struct engine_core *core, const struct entry *entry) {
     core->left[core->left_count++] =
         (struct left_grant){channel, held(entry), core->now_ms + core_lease_ms(core, channel)};
     core->known[channel].due_ms = core->now_ms;
+    core->whole_beat_ms = 0;
 }
 
 void core_known_granted(struct engine_core *core, enum engine_channel channel, int64_t token) {
@@ -91,6 +92,7 @@ void core_known_granted(struct engine_core *core, enum engine_channel channel, i
 
 /* What got lost while the store did not answer is found out with the next beat, which comes now. */
 void core_known_doubt(struct engine_core *core) {
+    core->whole_beat_ms = 0;
     core_duty(core, DUTY_BEAT)->due_ms = core->now_ms;
     core->known[CHANNEL_JOBS].due_ms = core->known[CHANNEL_PERSPECTIVES].due_ms = core->now_ms;
 }
@@ -105,6 +107,7 @@ void core_known_settled(struct engine_core *core, enum engine_channel channel,
     if (answer->newest > known->newest_token) {
         known->newest_token = answer->newest;
         if (settled(core, channel) == answer->newest) {
+            core->whole_beat_ms = 0;
             core_duty(core, DUTY_BEAT)->due_ms = core->now_ms;
             known->due_ms = core->now_ms;
         }

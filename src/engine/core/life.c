@@ -109,10 +109,22 @@ static void look_for(struct engine_core *core, int64_t ms) {
         core->look_until_ms = core->now_ms + ms;
 }
 
+/* No messages for us, and what is put wakes us. */
+static bool is_quiet(const struct engine_core *core) {
+    bool messages = (core->config.instance.kinds & KIND_BITS_ALL) != 0; /* else it is never told idle */
+    return (core->was_idle || !messages) && core_wait_quiet(core);
+}
+
+/* Nothing in hand, and nothing expected. */
+bool core_life_idle(const struct engine_core *core) {
+    return is_quiet(core) && !core_in_hand(core) && !core->news && core->now_ms >= core->look_until_ms &&
+           !core->stopping;
+}
+
 /* The time between beats: a worker that is idle, and is woken when work arrives, needs fewer. */
 int64_t core_life_beat_ms(const struct engine_core *core) {
     int64_t beat_ms = core->config.heartbeat_ms;
-    if (!core->was_idle || !core_wait_quiet(core))
+    if (!is_quiet(core))
         return beat_ms;
     int64_t most_ms = core->config.instance_lease_ms / 2;
     beat_ms += beat_ms / 2;
@@ -169,8 +181,10 @@ void core_life_beat(struct engine_core *core, const struct engine_event *event) 
     core_instance_lease(core, core->beat_sent_ms, beat->lease_until_ms - beat->now_ms);
     duty->due_ms = core->beat_sent_ms + core_life_beat_ms(core);
     fetch_news(core);
-    core->metrics.peers = event->peers.count;
-    core->peer_idle = event->peers.idle;
+    if (!event->peers.unknown) {
+        core->metrics.peers = event->peers.count;
+        core->peer_idle = event->peers.idle;
+    }
     core->metrics.heartbeats++;
     core->jobs.lost = core->perspectives.lost = false; /* an instance that was not evicted is alive again */
     for (enum engine_channel channel = 0; channel < CHANNEL_COUNT; channel++) {

@@ -5,7 +5,7 @@
 #include "base/uuid.h"
 #include "engine/core/int.h"
 
-#define ASKED_TEXT "cancelled by a person (pawl actions says by whom)"
+#define ASKED_TEXT "cancelled by a person (pawl action list says by whom)"
 const struct engine_outcome core_asked_outcome = {
     .type = OUTCOME_PERMANENT, .error = {ASKED_TEXT, sizeof(ASKED_TEXT) - 1}, .delay_ms = -1};
 

@@ -16,7 +16,7 @@ pawl_status runtime_duties_open(struct runtime *runtime, pawl_error *err) {
     duties->last = calloc(count + 1, sizeof(*duties->last));
     duties->threads = calloc(DUTY_OTHERS + count, sizeof(*duties->threads));
     if (duties->works == NULL || duties->last == NULL || duties->threads == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "worker", "out of memory");
+        return error_no_memory(err, "worker");
     for (size_t i = 0; i < count; i++)
         duties->works[i] =
             (struct duty_work){.duty = &runtime->config.engine.duties[i], .stop = &duties->stop};
@@ -28,7 +28,7 @@ static pawl_status new_thread(struct runtime *runtime, struct store_thread **out
     struct runtime_duties *duties = &runtime->duties;
     struct store_thread *thread = calloc(1, sizeof(*thread));
     if (thread == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "worker", "out of memory");
+        return error_no_memory(err, "worker");
     runtime_thread_init(runtime, thread);
     thread->of_duties = true;
     pawl_status status = store_thread_open(thread, err);

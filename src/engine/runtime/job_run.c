@@ -13,7 +13,6 @@
 #include "process/process.h"
 #include "work/authority.h"
 #include "work/observe.h"
-#include "work/run/consolidate_job.h"
 #include "work/run/page_job.h"
 #include "work/run/start.h"
 
@@ -242,7 +241,7 @@ static void run_program(struct bundle *bundle, const struct job *job, struct job
                                 .input = buf_str(&input),
                                 .on_line = take_line,
                                 .self = bundle};
-    struct process_limits limits = {bundle->deadline_ms, &bundle->handle.cancel};
+    struct stop_limit limits = {bundle->deadline_ms, &bundle->handle.cancel};
     pawl_status status = buf_status(&input, "jobs", &err);
     if (status == PAWL_OK)
         status = process_run(tools_launcher(bundle->world->tools), &spec, &limits, &output, &end, &err);

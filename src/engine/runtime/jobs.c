@@ -23,7 +23,7 @@ pawl_status runtime_jobs_open(struct runtime *runtime, pawl_error *err) {
                                                        .observer = runtime->config.observer};
     if (jobs->tools != NULL)
         tools_log(jobs->tools, &runtime->config.log);
-    return runtime->world.paces != NULL ? PAWL_OK : error_set(err, PAWL_NO_MEMORY, "jobs", "out of memory");
+    return runtime->world.paces != NULL ? PAWL_OK : error_no_memory(err, "jobs");
 }
 
 void runtime_jobs_close(struct runtime *runtime) {

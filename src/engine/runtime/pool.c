@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "base/time/clock.h"
-#include "handler/function.h"
+#include "handler/message.h"
 
 void bundle_clear(struct bundle *bundle) {
     for (size_t i = 0; i < bundle->count; i++) {
@@ -148,7 +148,7 @@ pawl_status pool_open(struct pool *pool, int threads_max, int wake_fd, pawl_erro
     memset(pool, 0, sizeof(*pool));
     pool->threads = calloc((size_t)threads_max, sizeof(*pool->threads));
     if (pool->threads == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "pool", "out of memory");
+        return error_no_memory(err, "pool");
     pool->threads_max = threads_max;
     pool->wake_fd = wake_fd;
     pthread_mutex_init(&pool->lock, NULL);

@@ -10,7 +10,6 @@
 #include "base/time/clock.h"
 #include "engine/runtime/runtime.h"
 #include "handler/directive.h"
-#include "handler/environment.h"
 #include "handler/message.h"
 
 enum { SWEEP_MS = 100, SWEEP_JOBS_MS = 2000 };
@@ -28,7 +27,7 @@ static pawl_status start(struct runtime *runtime, struct process *process, const
     struct arena *arena = arena_create(0);
     struct buf input;
     if (arena == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "process", "out of memory");
+        return error_no_memory(err, "process");
     buf_init(&input, 0);
     work_message_json(&input, item);
     buf_append_char(&input, '\n');

@@ -45,7 +45,7 @@ static pawl_status make_rules(struct runtime *runtime, pawl_error *err) {
     const struct handler_table *table = runtime->config.handlers;
     runtime->rules = calloc(table->count + 2, sizeof(*runtime->rules));
     if (runtime->rules == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "worker", "out of memory");
+        return error_no_memory(err, "worker");
     for (size_t i = 0; i < table->count; i++) {
         const struct handler *handler = &table->handlers[i];
         runtime->rules[i] = (struct engine_handler){
@@ -101,7 +101,7 @@ pawl_status runtime_create(const struct runtime_config *config, struct runtime *
                          "the worker has no handler; add one, for example --on 'order.*=exec:./handle.sh'");
     struct runtime *runtime = calloc(1, sizeof(*runtime));
     if (runtime == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "worker", "out of memory");
+        return error_no_memory(err, "worker");
     runtime->config = *config;
     runtime->epoll_fd = runtime->wake_fd = runtime->timer_fd = runtime->signal_fd = -1;
     runtime->sweep_ms = runtime->tick_ms = runtime->waker_due_ms = INT64_MAX;
@@ -123,7 +123,7 @@ pawl_status runtime_create(const struct runtime_config *config, struct runtime *
     if (runtime->pool == NULL || !threads || runtime->bundles == NULL || runtime->processes == NULL ||
         runtime->observed == NULL || runtime->process_timeouts_ms == NULL || runtime->failed_slots == NULL ||
         runtime->failed_waits_ms == NULL)
-        status = error_set(err, PAWL_NO_MEMORY, "worker", "out of memory");
+        status = error_no_memory(err, "worker");
     uint64_t seed = 0;
     if (status == PAWL_OK)
         status = random_bytes(&seed, sizeof(seed), err);
@@ -145,7 +145,7 @@ pawl_status runtime_create(const struct runtime_config *config, struct runtime *
     if (status == PAWL_OK) {
         runtime->core = engine_core_create(&runtime->config.engine);
         if (runtime->core == NULL)
-            status = error_set(err, PAWL_NO_MEMORY, "worker", "out of memory");
+            status = error_no_memory(err, "worker");
     }
     if (status != PAWL_OK) {
         runtime_free(runtime);

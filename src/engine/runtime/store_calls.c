@@ -89,6 +89,10 @@ static pawl_status count_peers(struct store_thread *thread, struct call *call) {
     }
     if (owned >= kinds * thread->settings.lane_count && (call->instance.kinds & KIND_BIT_JOBS) == 0)
         return PAWL_OK;
+    if (call->brief && call->alone && call->beat.lanes_given == 0) {
+        call->peers.unknown = true;
+        return PAWL_OK;
+    }
     struct instance_rows rows = {0};
     pawl_status status = thread->store->ops->view.instances(thread->store, call->arena, &rows, &call->error);
     if (status == PAWL_OK)
@@ -142,7 +146,8 @@ static pawl_status run_beat(struct store_thread *thread, struct call *call) {
         (void)ops->wake(thread->store, &ignored); /* an idle worker takes them now, or with its next beat */
     if (status == PAWL_OK && call->beat.pauses > 0)
         status = thread->store->ops->relay->pauses(thread->store, call->arena, &call->pauses, &call->error);
-    pass_on(thread, status);
+    if (!call->brief)
+        pass_on(thread, status);
     if (status == PAWL_OK)
         status = count_peers(thread, call);
     for (enum engine_channel channel = 0; status == PAWL_OK && channel < CHANNEL_COUNT; channel++)
@@ -293,82 +298,65 @@ void store_call_ended(struct store_thread *thread, const struct call *call) {
     work->failing = call->status != PAWL_OK;
 }
 
-static pawl_status run_jobs(struct store_thread *thread, struct call *call) {
-    if (call->type == CALL_JOBS_FINISH)
+static pawl_status run_call(struct store_thread *thread, struct call *call) {
+    const struct store_core_ops *ops = &thread->store->ops->core;
+    switch (call->type) {
+    case CALL_READY:
+        return run_ready(thread, call);
+    case CALL_REGISTER:
+        return run_register(thread, call);
+    case CALL_BEAT:
+        return run_beat(thread, call);
+    case CALL_LOOK:
+        return ops->peers_look(thread->store, thread->instance, &call->look, &call->error);
+    case CALL_LEFT:
+        return run_left(thread, call);
+    case CALL_MAINTAIN:
+        return run_maintain(thread, call);
+    case CALL_BATCH:
+    case CALL_CLAIM:
+        return run_batch(thread, call);
+    case CALL_REPORT:
+        return run_report(thread, call);
+    case CALL_JOBS_FINISH:
         return run_jobs_finish(thread, call);
-    if (call->type == CALL_JOBS_RENEW)
+    case CALL_JOBS_RENEW:
         return thread->store->ops->jobs->renew(thread->store, call->renew, call->arena, &call->renewed,
                                                &call->error);
-    return schedule_free_ms(thread->store, call->rest_ms, &call->free_ms, &call->error);
+    case CALL_JOBS_FREE:
+        return schedule_free_ms(thread->store, call->rest_ms, &call->free_ms, &call->error);
+    case CALL_SCHEDULES:
+        return schedule_duty(thread->store, &call->fired, &call->error);
+    case CALL_DUTY:
+        return run_duty(thread, call);
+    case CALL_EXCHANGE:
+        return perspectives_tell(thread->perspectives, thread->store, call->exchange, call->arena,
+                                 &call->exchanged, &call->error);
+    case CALL_WAIT_BEGIN:
+        return ops->wait_begin(thread->store, thread->instance, call->instance.kinds, &call->late,
+                               &call->error);
+    case CALL_WAIT_END:
+        return ops->wait_end(thread->store, thread->instance, &call->error);
+    case CALL_WAKE:
+        return ops->wake(thread->store, &call->error);
+    case CALL_CANCEL_END:
+        return run_cancel_end(thread, call);
+    case CALL_WAKER_OPEN:
+        return store_waker_open(&thread->config, &call->waker, &call->error);
+    case CALL_DEREGISTER:
+        return run_deregister(thread, call);
+    }
+    return PAWL_INTERNAL;
 }
 
 static void run(struct store_thread *thread, struct call *call) {
     call->status = ensure_open(thread, &call->error);
     if (call->status != PAWL_OK)
         return;
-    const struct store_core_ops *ops = &thread->store->ops->core;
-    switch (call->type) {
-    case CALL_READY:
-        call->status = run_ready(thread, call);
-        break;
-    case CALL_REGISTER:
-        call->status = run_register(thread, call);
-        break;
-    case CALL_BEAT:
-        call->status = run_beat(thread, call);
-        break;
-    case CALL_LOOK:
-        call->status = ops->peers_look(thread->store, thread->instance, &call->look, &call->error);
-        break;
-    case CALL_LEFT:
-        call->status = run_left(thread, call);
-        break;
-    case CALL_MAINTAIN:
-        call->status = run_maintain(thread, call);
-        break;
-    case CALL_BATCH:
-    case CALL_CLAIM:
-        call->status = run_batch(thread, call);
-        break;
-    case CALL_REPORT:
-        call->status = run_report(thread, call);
-        break;
-    case CALL_JOBS_FINISH:
-    case CALL_JOBS_RENEW:
-    case CALL_JOBS_FREE:
-        call->status = run_jobs(thread, call);
-        break;
-    case CALL_SCHEDULES:
-        call->status = schedule_duty(thread->store, &call->fired, &call->error);
-        break;
-    case CALL_DUTY:
-        call->status = run_duty(thread, call);
-        return;
-    case CALL_EXCHANGE:
-        call->status = perspectives_tell(thread->perspectives, thread->store, call->exchange, call->arena,
-                                         &call->exchanged, &call->error);
-        break;
-    case CALL_WAIT_BEGIN:
-        call->status =
-            ops->wait_begin(thread->store, thread->instance, call->instance.kinds, &call->late, &call->error);
-        break;
-    case CALL_WAIT_END:
-        call->status = ops->wait_end(thread->store, thread->instance, &call->error);
-        break;
-    case CALL_WAKE:
-        call->status = ops->wake(thread->store, &call->error);
-        break;
-    case CALL_CANCEL_END:
-        call->status = run_cancel_end(thread, call);
-        break;
-    case CALL_WAKER_OPEN:
-        call->status = store_waker_open(&thread->config, &call->waker, &call->error);
-        return; /* a separate connection: its failure says nothing about ours */
-    case CALL_DEREGISTER:
-        call->status = run_deregister(thread, call);
-        break;
-    }
-    after(thread, call->status);
+    call->status = run_call(thread, call);
+    /* A duty has judged its own failure; a waker is a separate connection: its failure says nothing. */
+    if (call->type != CALL_DUTY && call->type != CALL_WAKER_OPEN)
+        after(thread, call->status);
 }
 
 void store_call_run(struct store_thread *thread, struct call *call) {

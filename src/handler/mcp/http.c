@@ -70,8 +70,6 @@ static pawl_status say_aside(struct mcp_session *session, pawl_str text, pawl_er
     size_t count = make_headers(session, &exchange, headers);
     struct http_request request = request_of(session, &exchange, headers, count);
     struct arena *arena = arena_create(0);
-    if (arena == NULL)
-        return error_no_memory(err, "mcp");
     request.body_bytes_max = MCP_LINE_BYTES_MAX;
     pawl_status status = http_call(session->side, &request, arena, &response, err);
     arena_free(arena);
@@ -148,7 +146,7 @@ static pawl_status take_body(struct mcp_stream *stream, const struct http_respon
 static pawl_status pause_ms(const struct mcp_exchange *exchange, int64_t wait_ms, pawl_error *err) {
     int64_t until_ms = clock_boot_ms() + wait_ms;
     for (int64_t now_ms; (now_ms = clock_boot_ms()) < until_ms;) {
-        if (exchange->wait.cancel != NULL && atomic_load(exchange->wait.cancel))
+        if (stop_read(exchange->wait.cancel) != STOP_NONE)
             return error_set(err, PAWL_STALE, "mcp", "the request was cancelled");
         if (now_ms >= exchange->wait.deadline_ms)
             return error_set(err, PAWL_UNAVAILABLE, "mcp", "the deadline has passed");
@@ -241,7 +239,7 @@ void mcp_http_close(struct mcp_session *session) {
         struct http_request request = request_of(session, &exchange, headers, count);
         struct arena *arena = arena_create(0);
         request.method = "DELETE";
-        if (arena != NULL && http_call(session->client, &request, arena, &response, NULL) != PAWL_OK)
+        if (http_call(session->client, &request, arena, &response, NULL) != PAWL_OK)
             session->broken = true; /* the server will notice by itself */
         arena_free(arena);
     }

@@ -38,7 +38,7 @@ struct mcp_exchange {
     pawl_str text;                     /* the whole message */
     const struct http_header *headers; /* Mcp-Param-… */
     size_t header_count;
-    struct mcp_wait wait;
+    struct stop_limit wait;
     struct arena *arena;
     /* Out. */
     const struct tree *answer; /* the message that answers it */
@@ -61,7 +61,7 @@ PAWL_MUSTCHECK pawl_status mcp_fault(struct mcp_session *session, const char *wh
 
 /* One page of tools/list; an absent cursor asks for the first. */
 PAWL_MUSTCHECK pawl_status mcp_list_page(struct mcp_session *session, pawl_str cursor,
-                                         const struct mcp_wait *wait, struct arena *arena,
+                                         const struct stop_limit *wait, struct arena *arena,
                                          const struct tree **result, pawl_error *err);
 
 PAWL_MUSTCHECK pawl_status mcp_stdio_open(struct mcp_session *session, pawl_error *err);

@@ -4,30 +4,8 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "base/json/json.h"
 #include "base/str.h"
 #include "handler/mcp/int.h"
-
-/* The value with the members of every object in order: the same text for the same value. */
-static void write_sorted(struct buf *buf, const struct tree *tree) {
-    if (tree->kind != TREE_ARRAY && tree->kind != TREE_OBJECT) {
-        tree_write(buf, tree);
-        return;
-    }
-    bool object = tree->kind == TREE_OBJECT;
-    buf_append_char(buf, object ? '{' : '[');
-    for (size_t i = 0; i < tree->count; i++) {
-        const struct tree *item = object ? tree->sorted[i] : tree->items[i];
-        if (i > 0)
-            buf_append_char(buf, ',');
-        if (object) {
-            json_quote(buf, item->key);
-            buf_append_char(buf, ':');
-        }
-        write_sorted(buf, item);
-    }
-    buf_append_char(buf, object ? '}' : ']');
-}
 
 static bool name_is_usable(const struct tree *name) {
     if (name == NULL || name->kind != TREE_STRING || name->text.len == 0 ||
@@ -43,7 +21,6 @@ static bool name_is_usable(const struct tree *name) {
 static pawl_status add_tool(struct mcp_session *session, const struct tree *object, struct mcp_tools *tools,
                             pawl_error *err) {
     const struct tree *name = tree_get_cstr(object, "name"), *input = tree_get_cstr(object, "inputSchema");
-    const struct tree *description = tree_get_cstr(object, "description");
     struct buf text;
     if (tools->count == MCP_TOOLS_MAX)
         return mcp_fault(session, "it has more than 1,000 tools", err);
@@ -56,11 +33,12 @@ static pawl_status add_tool(struct mcp_session *session, const struct tree *obje
             return mcp_fault(session, "two tools have the same name", err);
     }
     struct mcp_tool *tool = &tools->items[tools->count];
-    *tool = (struct mcp_tool){.name = name->text, .input = input, .object = object};
-    if (description != NULL && description->kind == TREE_STRING)
-        tool->description = description->text;
+    *tool = (struct mcp_tool){.name = name->text,
+                              .description = tree_get_text(object, "description"),
+                              .input = input,
+                              .object = object};
     buf_init(&text, MCP_TOOL_BYTES_MAX);
-    write_sorted(&text, object);
+    tree_write_sorted(&text, object);
     pawl_status status = text.failed ? mcp_fault(session, "a tool is described with more than 256 KiB", err)
                                      : sha256_hex(buf_str(&text), tool->hash, err);
     buf_free(&text);
@@ -69,7 +47,7 @@ static pawl_status add_tool(struct mcp_session *session, const struct tree *obje
     return status;
 }
 
-pawl_status mcp_list(struct mcp_session *session, const struct mcp_wait *wait, struct arena *arena,
+pawl_status mcp_list(struct mcp_session *session, const struct stop_limit *wait, struct arena *arena,
                      struct mcp_tools *tools, pawl_error *err) {
     struct mcp_tools made = {arena_array(arena, MCP_TOOLS_MAX, sizeof(struct mcp_tool)), 0};
     pawl_str cursor = {NULL, 0};
@@ -82,12 +60,12 @@ pawl_status mcp_list(struct mcp_session *session, const struct mcp_wait *wait, s
         if (page == MCP_PAGES_MAX)
             return mcp_fault(session, "its list of tools has more than 100 pages", err);
         status = mcp_list_page(session, cursor, wait, arena, &result, err);
-        const struct tree *list = tree_get_cstr(result, "tools"), *next = tree_get_cstr(result, "nextCursor");
+        const struct tree *list = tree_get_cstr(result, "tools");
         if (status == PAWL_OK && (list == NULL || list->kind != TREE_ARRAY))
             return mcp_fault(session, "its list of tools is no list", err);
         for (size_t i = 0; status == PAWL_OK && i < list->count; i++)
             status = add_tool(session, list->items[i], &made, err);
-        pawl_str following = next != NULL && next->kind == TREE_STRING ? next->text : (pawl_str){NULL, 0};
+        pawl_str following = tree_get_text(result, "nextCursor");
         if (status == PAWL_OK && !str_absent(following) && !str_absent(cursor) &&
             str_equal(following, cursor))
             status = mcp_fault(session, "its list of tools goes in a circle", err);

@@ -86,7 +86,7 @@ struct mcp_question {
 };
 
 static pawl_status ask(struct mcp_session *session, const struct mcp_question *question,
-                       const struct mcp_wait *wait, struct arena *arena, struct mcp_exchange *done,
+                       const struct stop_limit *wait, struct arena *arena, struct mcp_exchange *done,
                        pawl_error *err) {
     struct buf text;
     if (session->broken)
@@ -115,13 +115,12 @@ static pawl_status ask(struct mcp_session *session, const struct mcp_question *q
 static void settle(struct mcp_session *session, int64_t id) {
     char members[96];
     struct mcp_exchange done;
-    struct arena *arena = session->broken ? NULL : arena_create(0);
-    struct mcp_wait wait = {clock_boot_ms() + MCP_SETTLE_MS, NULL};
+    struct stop_limit wait = {clock_boot_ms() + MCP_SETTLE_MS, NULL};
     bool http = session->config->url != NULL;
-    if (arena == NULL || (http && session->era == MCP_ERA_STATELESS)) {
-        arena_free(arena); /* over HTTP without sessions, closing the connection is enough */
+    /* Over HTTP without sessions, closing the connection is enough. */
+    if (session->broken || (http && session->era == MCP_ERA_STATELESS))
         return;
-    }
+    struct arena *arena = arena_create(0);
     snprintf(members, sizeof(members), "\"requestId\":%lld,\"reason\":\"given up\"", (long long)id);
     struct mcp_question cancel = {
         .method = "notifications/cancelled", .members = str_from(members), .notification = true};
@@ -155,13 +154,12 @@ static pawl_status rpc_error(const struct mcp_session *session, const struct mcp
 
 /* A request that must have a result. */
 static pawl_status ask_result(struct mcp_session *session, const struct mcp_question *question,
-                              const struct mcp_wait *wait, struct arena *arena, const struct tree **result,
+                              const struct stop_limit *wait, struct arena *arena, const struct tree **result,
                               pawl_error *err) {
     struct mcp_exchange done = {0};
     pawl_status status = ask(session, question, wait, arena, &done, err);
     session->unanswered = status != PAWL_OK && done.answer == NULL && done.sent && !session->forgotten;
-    bool over = clock_boot_ms() >= wait->deadline_ms ||
-                (wait->cancel != NULL && atomic_load_explicit(wait->cancel, memory_order_relaxed));
+    bool over = clock_boot_ms() >= wait->deadline_ms || stop_read(wait->cancel) != STOP_NONE;
     if (status != PAWL_OK && over && done.answer == NULL)
         settle(session, done.id);
     if (status != PAWL_OK)
@@ -174,10 +172,10 @@ static pawl_status ask_result(struct mcp_session *session, const struct mcp_ques
 }
 
 static void keep_server(struct mcp_session *session, const struct tree *info) {
-    const struct tree *name = tree_get_cstr(info, "name"), *version = tree_get_cstr(info, "version");
-    if (name != NULL && name->kind == TREE_STRING)
-        snprintf(session->server, sizeof(session->server), "%.*s %.*s", STR_ARG(name->text),
-                 STR_ARG(version != NULL ? version->text : (STR(""))));
+    pawl_str name = tree_get_text(info, "name");
+    if (!str_absent(name))
+        snprintf(session->server, sizeof(session->server), "%.*s %.*s", STR_ARG(name),
+                 STR_ARG(tree_get_text(info, "version")));
 }
 
 /* Whether the result of server/discover comes from the newer protocol; servers may answer anything. */
@@ -194,12 +192,12 @@ static bool offers_stateless(const struct tree *answer) {
 
 /* Tries the newer protocol. It is no failure if the server does not understand it: *understood is then false.
  */
-static pawl_status discover(struct mcp_session *session, const struct mcp_wait *wait, struct arena *arena,
+static pawl_status discover(struct mcp_session *session, const struct stop_limit *wait, struct arena *arena,
                             bool *understood, pawl_error *err) {
     struct mcp_exchange done = {0};
     struct mcp_question question = {.method = "server/discover"};
     int64_t soon_ms = clock_boot_ms() + MCP_DISCOVER_MS;
-    struct mcp_wait shorter = {wait->deadline_ms < soon_ms ? wait->deadline_ms : soon_ms, wait->cancel};
+    struct stop_limit shorter = {wait->deadline_ms < soon_ms ? wait->deadline_ms : soon_ms, wait->cancel};
     session->era = MCP_ERA_STATELESS;
     snprintf(session->version, sizeof(session->version), "%s", MCP_VERSION_STATELESS);
     pawl_error why = {0};
@@ -234,7 +232,7 @@ static pawl_status discover(struct mcp_session *session, const struct mcp_wait *
     return PAWL_OK;
 }
 
-static pawl_status handshake(struct mcp_session *session, const struct mcp_wait *wait, struct arena *arena,
+static pawl_status handshake(struct mcp_session *session, const struct stop_limit *wait, struct arena *arena,
                              pawl_error *err) {
     static const char members[] =
         "\"protocolVersion\":\"" MCP_VERSION_HANDSHAKE
@@ -266,12 +264,10 @@ static pawl_status start(struct mcp_session *session, pawl_error *err) {
     return session->config->url != NULL ? mcp_http_open(session, err) : mcp_stdio_open(session, err);
 }
 
-static pawl_status agree(struct mcp_session *session, enum mcp_era hint, const struct mcp_wait *wait,
+static pawl_status agree(struct mcp_session *session, enum mcp_era hint, const struct stop_limit *wait,
                          pawl_error *err) {
     struct arena *arena = arena_create(0);
     bool understood = false;
-    if (arena == NULL)
-        return error_no_memory(err, "mcp");
     pawl_status status = start(session, err);
     if (status == PAWL_OK && hint != MCP_ERA_HANDSHAKE)
         status = discover(session, wait, arena, &understood, err);
@@ -289,7 +285,7 @@ static pawl_status agree(struct mcp_session *session, enum mcp_era hint, const s
     return status;
 }
 
-pawl_status mcp_open(const struct mcp_config *config, enum mcp_era hint, const struct mcp_wait *wait,
+pawl_status mcp_open(const struct mcp_config *config, enum mcp_era hint, const struct stop_limit *wait,
                      struct mcp_session **session, pawl_error *err) {
     struct mcp_session *made = calloc(1, sizeof(*made));
     if (made == NULL)
@@ -297,7 +293,7 @@ pawl_status mcp_open(const struct mcp_config *config, enum mcp_era hint, const s
     made->config = config;
     made->scratch = arena_create(0);
     made->child = (struct child){.pidfd = -1, .in_fd = -1, .out_fd = -1, .err_fd = -1};
-    pawl_status status = made->scratch == NULL ? error_no_memory(err, "mcp") : agree(made, hint, wait, err);
+    pawl_status status = agree(made, hint, wait, err);
     if (status != PAWL_OK) {
         made->broken = true;
         mcp_close(made, 0);
@@ -318,17 +314,16 @@ void mcp_close(struct mcp_session *session, int64_t grace_ms) {
     free(session);
 }
 
-pawl_status mcp_ping(struct mcp_session *session, const struct mcp_wait *wait, pawl_error *err) {
+pawl_status mcp_ping(struct mcp_session *session, const struct stop_limit *wait, pawl_error *err) {
     const struct tree *result = NULL;
     struct arena *arena = arena_create(0);
     struct mcp_question question = {.method = session->era == MCP_ERA_STATELESS ? "server/discover" : "ping"};
-    pawl_status status = arena == NULL ? error_no_memory(err, "mcp")
-                                       : ask_result(session, &question, wait, arena, &result, err);
+    pawl_status status = ask_result(session, &question, wait, arena, &result, err);
     arena_free(arena);
     return status;
 }
 
-pawl_status mcp_list_page(struct mcp_session *session, pawl_str cursor, const struct mcp_wait *wait,
+pawl_status mcp_list_page(struct mcp_session *session, pawl_str cursor, const struct stop_limit *wait,
                           struct arena *arena, const struct tree **result, pawl_error *err) {
     struct buf members;
     buf_init(&members, 0);
@@ -344,7 +339,7 @@ pawl_status mcp_list_page(struct mcp_session *session, pawl_str cursor, const st
     return status;
 }
 
-pawl_status mcp_call(struct mcp_session *session, const struct mcp_call *call, const struct mcp_wait *wait,
+pawl_status mcp_call(struct mcp_session *session, const struct mcp_call *call, const struct stop_limit *wait,
                      struct arena *arena, struct mcp_answer *answer, pawl_error *err) {
     struct http_header headers[HTTP_HEADERS_MAX / 2];
     struct mcp_question question = {
@@ -368,13 +363,13 @@ pawl_status mcp_call(struct mcp_session *session, const struct mcp_call *call, c
     buf_free(&members);
     if (status != PAWL_OK)
         return status;
-    const struct tree *type = tree_get_cstr(result, "resultType");
-    if (type != NULL && type->kind == TREE_STRING && !str_equal_cstr(type->text, "complete"))
+    pawl_str type = tree_get_text(result, "resultType");
+    if (!str_absent(type) && !str_equal_cstr(type, "complete"))
         return error_set(
             err, PAWL_INVALID, "mcp",
             "the tool %.*s of the server %s answers with '%.*s': it wants input from a person, and "
             "there is none",
-            STR_ARG(call->tool->name), session->config->name, STR_ARG(type->text));
+            STR_ARG(call->tool->name), session->config->name, STR_ARG(type));
     const struct tree *is_error = tree_get_cstr(result, "isError");
     *answer = (struct mcp_answer){result, is_error != NULL && is_error->kind == TREE_TRUE};
     return PAWL_OK;

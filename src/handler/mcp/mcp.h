@@ -46,11 +46,6 @@ struct mcp_config {
     struct log *log; /* for ignored output; used from any thread; may be NULL */
 };
 
-struct mcp_wait {
-    int64_t deadline_ms;     /* boot time */
-    const stop_flag *cancel; /* may be NULL */
-};
-
 struct mcp_tool {
     pawl_str name;
     pawl_str description;
@@ -83,7 +78,7 @@ struct mcp_session;
  * retrying may help; PAWL_INVALID: the server refuses, retrying will not help; PAWL_STALE: cancelled.
  */
 PAWL_MUSTCHECK pawl_status mcp_open(const struct mcp_config *config, enum mcp_era hint,
-                                    const struct mcp_wait *wait, struct mcp_session **session,
+                                    const struct stop_limit *wait, struct mcp_session **session,
                                     pawl_error *err);
 /* Ends the session; a program gets grace_ms to leave. Takes NULL. */
 void mcp_close(struct mcp_session *session, int64_t grace_ms);
@@ -100,12 +95,12 @@ const char *mcp_server_name(const struct mcp_session *session);
 /* Whether the server said, since the last list, that its tools have changed. */
 bool mcp_tools_changed(const struct mcp_session *session);
 
-PAWL_MUSTCHECK pawl_status mcp_list(struct mcp_session *session, const struct mcp_wait *wait,
+PAWL_MUSTCHECK pawl_status mcp_list(struct mcp_session *session, const struct stop_limit *wait,
                                     struct arena *arena, struct mcp_tools *tools, pawl_error *err);
 PAWL_MUSTCHECK pawl_status mcp_call(struct mcp_session *session, const struct mcp_call *call,
-                                    const struct mcp_wait *wait, struct arena *arena,
+                                    const struct stop_limit *wait, struct arena *arena,
                                     struct mcp_answer *answer, pawl_error *err);
-PAWL_MUSTCHECK pawl_status mcp_ping(struct mcp_session *session, const struct mcp_wait *wait,
+PAWL_MUSTCHECK pawl_status mcp_ping(struct mcp_session *session, const struct stop_limit *wait,
                                     pawl_error *err);
 
 #endif

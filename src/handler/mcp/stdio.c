@@ -107,7 +107,7 @@ static pawl_status take_lines(struct mcp_session *session, struct mcp_exchange *
 static pawl_status look(const struct mcp_session *session, const struct mcp_exchange *exchange, int *wait_ms,
                         pawl_error *err) {
     int64_t left_ms = exchange->wait.deadline_ms - clock_boot_ms();
-    if (exchange->wait.cancel != NULL && atomic_load_explicit(exchange->wait.cancel, memory_order_relaxed))
+    if (stop_read(exchange->wait.cancel) != STOP_NONE)
         return error_set(err, PAWL_STALE, "mcp", "the request to the server %s was cancelled",
                          session->config->name);
     if (left_ms <= 0)

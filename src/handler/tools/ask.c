@@ -8,7 +8,7 @@ enum { ASK_MAX = 16 /* servers at the same time */ };
 /* One server that is asked. */
 struct asked {
     struct tool_server *server;
-    const struct tool_wait *wait;
+    const struct stop_limit *wait;
     pthread_t thread;
 };
 
@@ -19,9 +19,9 @@ void tools_log(struct tools *tools, struct log *log) {
         tools->servers[i].config.log = log;
 }
 
-struct tool_wait tools_wait(const struct tools *tools, const stop_flag *cancel) {
+struct stop_limit tools_wait(const struct tools *tools, const stop_flag *cancel) {
     int64_t list_ms = tools != NULL && tools->list_ms > 0 ? tools->list_ms : TOOLS_LIST_MS;
-    return (struct tool_wait){clock_boot_ms() + list_ms, cancel};
+    return (struct stop_limit){clock_boot_ms() + list_ms, cancel};
 }
 
 static void *ask_main(void *self) {
@@ -43,7 +43,7 @@ static bool is_wanted(struct tools *tools, const struct tool_server *server, con
     return wanted;
 }
 
-void tools_ask(struct tools *tools, const pawl_str *uses, size_t count, const struct tool_wait *wait) {
+void tools_ask(struct tools *tools, const pawl_str *uses, size_t count, const struct stop_limit *wait) {
     struct asked asked[ASK_MAX];
     size_t at = 0;
     while (at < tools->server_count) {

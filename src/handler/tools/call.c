@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "base/text/encode.h"
 #include "base/time/clock.h"
 #include "base/uuid.h"
 #include "handler/tools/int.h"
@@ -64,7 +65,7 @@ pawl_status tools_process_call(struct tools *tools, const struct tool *tool, con
     struct buf input, output;
     struct process_end end = {0};
     struct process_spec spec = {.out_max = TOOLS_OUTPUT_BYTES_MAX};
-    struct process_limits limits = {call->deadline_ms, call->cancel};
+    struct stop_limit limits = {call->deadline_ms, call->cancel};
     buf_init(&input, 0);
     buf_init(&output, 0);
     tree_write(&input, call->arguments);
@@ -121,16 +122,6 @@ static pawl_status judge_response(const struct tool_call *call, const struct htt
                      STR_ARG(call->uses), response->status, said.len > 0 ? ": " : "", STR_ARG(said));
 }
 
-static void append_encoded(struct buf *buf, pawl_str text) {
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.ptr[i];
-        if (char_is_alnum(c) || (c != '\0' && strchr("-._~", c) != NULL))
-            buf_append_char(buf, c);
-        else
-            buf_printf(buf, "%%%02X", (unsigned char)c);
-    }
-}
-
 /* The address with the arguments after it: texts as they are, what is null is left out, the rest as JSON. */
 static pawl_status query_url(const struct tool *tool, const struct tree *arguments, struct arena *arena,
                              const char **url, pawl_error *err) {
@@ -149,9 +140,9 @@ static pawl_status query_url(const struct tool *tool, const struct tree *argumen
         else
             tree_write(&value, item);
         buf_append_char(&text, sign);
-        append_encoded(&text, item->key);
+        percent_encode(&text, item->key);
         buf_append_char(&text, '=');
-        append_encoded(&text, buf_str(&value));
+        percent_encode(&text, buf_str(&value));
         sign = '&';
     }
     char *copy = text.failed || value.failed ? NULL : arena_copy(arena, text.ptr, text.len);

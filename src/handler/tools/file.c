@@ -268,8 +268,6 @@ pawl_status tools_add_text(struct tools *tools, pawl_str text, const char *path,
     struct tree_reader *in = &reader.in;
     struct arena *arena = arena_create(0);
     const struct tree *root = NULL;
-    if (arena == NULL)
-        return error_no_memory(err, "tools file");
     in->status = tree_parse(arena, text, NULL, &root, &why);
     if (in->status == PAWL_OK)
         tree_read_keys(in, root, "the file", known);
@@ -292,8 +290,6 @@ pawl_status tools_add_text(struct tools *tools, pawl_str text, const char *path,
 pawl_status tools_add_file(struct tools *tools, const char *path, pawl_error *err) {
     pawl_str text = {NULL, 0};
     struct arena *arena = arena_create(2 * TOOLS_FILE_BYTES_MAX);
-    if (arena == NULL)
-        return error_no_memory(err, "tools file");
     pawl_status status = file_read(arena, path, TOOLS_FILE_BYTES_MAX, &text, err);
     if (status == PAWL_OK)
         status = tools_add_text(tools, text, path, err);

@@ -88,13 +88,13 @@ PAWL_MUSTCHECK pawl_status tools_mcp_call(struct tool_server *server, pawl_str n
                                           const struct tool_call *call, struct arena *arena,
                                           struct tool_answer *answer, pawl_error *err);
 PAWL_MUSTCHECK pawl_status tools_mcp_find(struct tool_server *server, pawl_str name,
-                                          const struct tool_wait *wait, struct tool_info *info,
+                                          const struct stop_limit *wait, struct tool_info *info,
                                           pawl_error *err);
 bool tools_mcp_known(struct tool_server *server);
 /* Makes sure that the tools are known, and returns the newest set. */
-PAWL_MUSTCHECK pawl_status tools_mcp_set(struct tool_server *server, const struct tool_wait *wait,
+PAWL_MUSTCHECK pawl_status tools_mcp_set(struct tool_server *server, const struct stop_limit *wait,
                                          struct tool_set **set, pawl_error *err);
-PAWL_MUSTCHECK pawl_status tools_mcp_ping(struct tool_server *server, const struct tool_wait *wait,
+PAWL_MUSTCHECK pawl_status tools_mcp_ping(struct tool_server *server, const struct stop_limit *wait,
                                           struct tools_ping *ping, struct arena *arena, pawl_error *err);
 void tools_mcp_info(struct tool_server *server, struct tool_set *set, size_t at, struct tool_info *info);
 void tools_server_close(struct tool_server *server);

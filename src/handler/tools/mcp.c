@@ -12,10 +12,6 @@
 
 enum { LOOK_MS = 20 };
 
-static bool cancelled(const struct tool_wait *wait) {
-    return wait->cancel != NULL && atomic_load_explicit(wait->cancel, memory_order_relaxed);
-}
-
 static uint64_t random_bits(void) {
     pawl_uuid id;
     uint64_t bits = (uint64_t)clock_boot_us();
@@ -51,14 +47,12 @@ static bool same_tools(const struct mcp_tools *a, const struct mcp_tools *b) {
 
 /* Asks for the list; unchanged tools are kept, with their schemas. */
 static pawl_status refresh(struct tool_server *server, struct mcp_session *session,
-                           const struct tool_wait *wait, pawl_error *err) {
+                           const struct stop_limit *wait, pawl_error *err) {
     struct tool_set *made = calloc(1, sizeof(*made));
-    struct mcp_wait limit = {wait->deadline_ms, wait->cancel};
-    if (made == NULL || (made->arena = arena_create(0)) == NULL) {
-        free(made);
+    if (made == NULL)
         return error_no_memory(err, "tools");
-    }
-    pawl_status status = mcp_list(session, &limit, made->arena, &made->tools, err);
+    made->arena = arena_create(0);
+    pawl_status status = mcp_list(session, wait, made->arena, &made->tools, err);
     if (status == PAWL_OK) {
         made->schemas = arena_array(made->arena, made->tools.count + 1, sizeof(struct schema *));
         if (made->schemas == NULL)
@@ -90,7 +84,8 @@ static void report(struct tool_server *server, pawl_status status) {
     if (status == PAWL_STALE || status == PAWL_NO_MEMORY)
         server->breaker.trying = false;
     else
-        breaker_report(&server->breaker, status != PAWL_UNAVAILABLE, clock_boot_ms(), random_bits());
+        (void)breaker_report(&server->breaker, &breaker_rule_default, status != PAWL_UNAVAILABLE,
+                             clock_boot_ms(), random_bits());
     pthread_mutex_unlock(&server->lock);
 }
 
@@ -126,10 +121,9 @@ static enum turn take_turn(struct tool_server *server, struct mcp_session **sess
     return turn;
 }
 
-static pawl_status open_session(struct tool_server *server, const struct tool_wait *wait,
+static pawl_status open_session(struct tool_server *server, const struct stop_limit *wait,
                                 struct mcp_session **session, pawl_error *err) {
-    struct mcp_wait limit = {wait->deadline_ms, wait->cancel};
-    pawl_status status = mcp_open(&server->config, server->era, &limit, session, err);
+    pawl_status status = mcp_open(&server->config, server->era, wait, session, err);
     if (status == PAWL_OK) {
         pthread_mutex_lock(&server->lock);
         server->era = mcp_era_of(*session);
@@ -140,14 +134,14 @@ static pawl_status open_session(struct tool_server *server, const struct tool_wa
 }
 
 /* A session whose server's tools are known. retry_after_ms: as tool_answer. */
-static pawl_status take(struct tool_server *server, const struct tool_wait *wait,
+static pawl_status take(struct tool_server *server, const struct stop_limit *wait,
                         struct mcp_session **session, int64_t *retry_after_ms, pawl_error *err) {
     struct mcp_session *found = NULL;
     enum turn turn;
     int64_t wait_ms = 0;
     pawl_status status = PAWL_OK;
     while ((turn = take_turn(server, &found, &wait_ms)) == TURN_WAIT) {
-        if (cancelled(wait))
+        if (stop_read(wait->cancel) != STOP_NONE)
             return error_set(err, PAWL_STALE, "tools", "the call was cancelled");
         if (clock_boot_ms() >= wait->deadline_ms)
             return error_set(err, PAWL_BUSY, "tools", "all %d sessions with the server %s were busy",
@@ -187,7 +181,7 @@ static struct tool_set *newest(struct tool_server *server) {
 
 bool tools_mcp_known(struct tool_server *server) { return newest(server) != NULL; }
 
-pawl_status tools_mcp_set(struct tool_server *server, const struct tool_wait *wait, struct tool_set **set,
+pawl_status tools_mcp_set(struct tool_server *server, const struct stop_limit *wait, struct tool_set **set,
                           pawl_error *err) {
     struct mcp_session *session = NULL;
     int64_t retry_after_ms = -1;
@@ -262,7 +256,7 @@ void tools_mcp_info(struct tool_server *server, struct tool_set *set, size_t at,
     memcpy(info->hash, tool->hash, sizeof(info->hash));
 }
 
-pawl_status tools_mcp_find(struct tool_server *server, pawl_str name, const struct tool_wait *wait,
+pawl_status tools_mcp_find(struct tool_server *server, pawl_str name, const struct stop_limit *wait,
                            struct tool_info *info, pawl_error *err) {
     struct tool_set *set = NULL;
     size_t at = 0;
@@ -281,16 +275,15 @@ pawl_status tools_mcp_find(struct tool_server *server, pawl_str name, const stru
     return status;
 }
 
-pawl_status tools_mcp_ping(struct tool_server *server, const struct tool_wait *wait, struct tools_ping *ping,
+pawl_status tools_mcp_ping(struct tool_server *server, const struct stop_limit *wait, struct tools_ping *ping,
                            struct arena *arena, pawl_error *err) {
     struct mcp_session *session = NULL;
-    struct mcp_wait limit = {wait->deadline_ms, wait->cancel};
     int64_t retry_after_ms = -1;
     pawl_status status = take(server, wait, &session, &retry_after_ms, err);
     if (status != PAWL_OK)
         return status;
     int64_t began_us = clock_boot_us();
-    status = mcp_ping(session, &limit, err);
+    status = mcp_ping(session, wait, err);
     ping->elapsed_us = clock_boot_us() - began_us;
     ping->era = mcp_era_name(mcp_era_of(session));
     ping->server = arena_strdup(arena, mcp_server_name(session));
@@ -377,7 +370,7 @@ static pawl_status converse(struct tool_server *server, struct mcp_session *sess
         status = error_set(err, PAWL_INVALID, "tools", "the arguments of %.*s are wrong: %s",
                            STR_ARG(call->uses), why.text);
     struct mcp_call request = {&set->tools.items[at], call->arguments, call->traceparent};
-    struct mcp_wait limit = {call->deadline_ms, call->cancel};
+    struct stop_limit limit = {call->deadline_ms, call->cancel};
     if (status == PAWL_OK) {
         status = mcp_call(session, &request, &limit, arena, &said, err);
         answer->begun = status == PAWL_UNAVAILABLE && mcp_unanswered(session);
@@ -387,7 +380,7 @@ static pawl_status converse(struct tool_server *server, struct mcp_session *sess
 
 pawl_status tools_mcp_call(struct tool_server *server, pawl_str name, const struct tool_call *call,
                            struct arena *arena, struct tool_answer *answer, pawl_error *err) {
-    struct tool_wait wait = {call->deadline_ms, call->cancel};
+    struct stop_limit wait = {call->deadline_ms, call->cancel};
     pawl_status status = PAWL_OK;
     for (int try = 0; try < 2; try++) {
         struct mcp_session *session = NULL;

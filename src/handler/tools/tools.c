@@ -110,7 +110,7 @@ static void info_of(const struct tool *tool, struct tool_info *info) {
                                .scope_count = tool->scope_count};
 }
 
-pawl_status tools_find(struct tools *tools, pawl_str uses, const struct tool_wait *wait,
+pawl_status tools_find(struct tools *tools, pawl_str uses, const struct stop_limit *wait,
                        struct tool_info *info, pawl_error *err) {
     const struct tool *tool = find(tools, uses);
     pawl_str name = {NULL, 0};
@@ -128,7 +128,7 @@ pawl_status tools_call(struct tools *tools, const struct tool_call *call, struct
     pawl_str name = {NULL, 0};
     answer->retry_after_ms = -1;
     answer->throttled = false;
-    if (call->cancel != NULL && atomic_load_explicit(call->cancel, memory_order_relaxed))
+    if (stop_read(call->cancel) != STOP_NONE)
         return error_set(err, PAWL_STALE, "tools", "the call of %.*s was cancelled", STR_ARG(call->uses));
     if (tool == NULL) {
         struct tool_server *server = tools_server_of(tools, call->uses, &name);
@@ -182,7 +182,7 @@ pawl_status tools_output(struct arena *arena, pawl_str text, const struct tree *
 }
 
 /* A server's rows, or one row that says why there are none. */
-static pawl_status list_server(struct tool_server *server, const struct tool_wait *wait, struct arena *arena,
+static pawl_status list_server(struct tool_server *server, const struct stop_limit *wait, struct arena *arena,
                                struct tools_row *rows, size_t *count, pawl_error *err) {
     struct tool_set *set = NULL;
     pawl_error why = {0};
@@ -206,7 +206,7 @@ static pawl_status list_server(struct tool_server *server, const struct tool_wai
     return row->error != NULL ? PAWL_OK : error_no_memory(err, "tools");
 }
 
-pawl_status tools_list(struct tools *tools, const struct tool_wait *wait, struct arena *arena,
+pawl_status tools_list(struct tools *tools, const struct stop_limit *wait, struct arena *arena,
                        struct tools_row **rows, size_t *count, pawl_error *err) {
     size_t most = tools->count + tools->server_count * MCP_TOOLS_MAX, made = 0;
     struct tools_row *list = arena_array(arena, most + 1, sizeof(*list));
@@ -225,7 +225,7 @@ pawl_status tools_list(struct tools *tools, const struct tool_wait *wait, struct
     return status;
 }
 
-pawl_status tools_ping(struct tools *tools, pawl_str server, const struct tool_wait *wait,
+pawl_status tools_ping(struct tools *tools, pawl_str server, const struct stop_limit *wait,
                        struct arena *arena, struct tools_ping **pings, size_t *count, pawl_error *err) {
     struct tools_ping *list = arena_array(arena, tools->server_count + 1, sizeof(*list));
     size_t made = 0;

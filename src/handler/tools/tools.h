@@ -85,21 +85,16 @@ struct tool_info {
     bool pinned;
 };
 
-struct tool_wait {
-    int64_t deadline_ms; /* boot time */
-    const stop_flag *cancel;
-};
-
 /* From now on, as long as tools_set says; cancel may be NULL. */
-struct tool_wait tools_wait(const struct tools *tools, const stop_flag *cancel);
+struct stop_limit tools_wait(const struct tools *tools, const stop_flag *cancel);
 
 /* Asks the servers of these tools for their lists, in parallel and only if not asked yet; count 0 = every
  * server. A failure is reported when one of the server's tools is looked up. */
-void tools_ask(struct tools *tools, const pawl_str *uses, size_t count, const struct tool_wait *wait);
+void tools_ask(struct tools *tools, const pawl_str *uses, size_t count, const struct stop_limit *wait);
 
 /* Looks up a tool by name; a server is asked if its tools are not known yet. PAWL_NOT_FOUND: there is none;
  * PAWL_UNAVAILABLE: its server cannot be reached now. */
-PAWL_MUSTCHECK pawl_status tools_find(struct tools *tools, pawl_str uses, const struct tool_wait *wait,
+PAWL_MUSTCHECK pawl_status tools_find(struct tools *tools, pawl_str uses, const struct stop_limit *wait,
                                       struct tool_info *info, pawl_error *err);
 
 /*
@@ -116,7 +111,7 @@ struct tools_row {
     const char *server;    /* NULL = none */
     const char *error;     /* NULL = none */
 };
-PAWL_MUSTCHECK pawl_status tools_list(struct tools *tools, const struct tool_wait *wait, struct arena *arena,
+PAWL_MUSTCHECK pawl_status tools_list(struct tools *tools, const struct stop_limit *wait, struct arena *arena,
                                       struct tools_row **rows, size_t *count, pawl_error *err);
 
 /* One MCP server: reachable, by which era, how fast. */
@@ -129,7 +124,7 @@ struct tools_ping {
     pawl_status status;
     const char *error; /* NULL = none */
 };
-PAWL_MUSTCHECK pawl_status tools_ping(struct tools *tools, pawl_str server, const struct tool_wait *wait,
+PAWL_MUSTCHECK pawl_status tools_ping(struct tools *tools, pawl_str server, const struct stop_limit *wait,
                                       struct arena *arena, struct tools_ping **pings, size_t *count,
                                       pawl_error *err);
 

@@ -1,11 +1,10 @@
-/* One operation: what a person or a program can ask for. Commands, routes, help, completions and the OpenAPI
- * document are made from tables of these; a row may be only a command or only a route. */
+/* One operation: what a person or a program can ask for, declared once. Commands, routes, help, completions,
+ * the references and the OpenAPI document are made from tables of these. */
 #ifndef OPERATIONS_FRONT_OPERATION_H
 #define OPERATIONS_FRONT_OPERATION_H
 
 #include "base/limits.h"
 #include "base/options/options.h"
-#include "operations/front/flags.h"
 #include "operations/front/request.h"
 
 struct cli;
@@ -14,9 +13,17 @@ struct call;
 enum http_method { METHOD_GET, METHOD_POST, METHOD_PUT, METHOD_DELETE, METHOD_COUNT };
 
 /* The role a caller needs. An operator may do everything a viewer may; a worker may only use leases. */
-enum credential { CREDENTIAL_NONE, CREDENTIAL_VIEWER, CREDENTIAL_OPERATOR, CREDENTIAL_WORKER };
+enum role { ROLE_NONE, ROLE_VIEWER, ROLE_OPERATOR, ROLE_WORKER };
 
-enum field_place { IN_QUERY, IN_PATH, IN_BODY };
+/* What a lost answer may mean, and what is kept of it. */
+enum changes {
+    CHANGES_NOTHING,
+    CHANGES_WORK,  /* as part of the work: sending, enqueuing, claiming */
+    CHANGES_ACTION /* what a person did: it takes a reason, and is in the list of actions */
+};
+
+/* Where HTTP takes an input. IN_TERMINAL: only the command has it. */
+enum field_place { IN_QUERY, IN_PATH, IN_BODY, IN_TERMINAL };
 
 enum field_type {
     FIELD_TEXT,
@@ -25,6 +32,9 @@ enum field_type {
     FIELD_UUID,
     FIELD_ID, /* a UUID, or a unique beginning of one */
     FIELD_CHOICE,
+    FIELD_DURATION, /* …_ms: milliseconds; 30s on the command line */
+    FIELD_TIME,   /* …_ms: milliseconds since 1970; on the command line also 2026-01-02T03:04:05Z, 36h: that
+                     long   ago, and +36h: from now on */
     FIELD_CURSOR, /* what an earlier page gave as `next` */
     FIELD_JSON,   /* any JSON value */
     FIELD_OBJECT,
@@ -34,16 +44,25 @@ enum field_type {
     FIELD_OBJECTS
 };
 
-/* One input over HTTP; unlisted ones are refused. */
+/* One input of every front; unlisted ones are refused. A command takes what is IN_PATH, and fields that say
+ * so, as words, everything else as flags: unique_key is --unique-key, timeout_ms is --timeout. */
 struct field {
     const char *name;
     enum field_place in;
     enum field_type type;
     bool required;
+    bool word;
+    bool many;           /* the command takes several of it: the words that are left, or the flag again */
+    bool file;           /* the command takes the name of a file of it; .yaml and .yml are YAML */
+    const char *value;   /* what the help calls the value; NULL: by its name and type */
     const char *choices; /* FIELD_CHOICE: "outbox|inbox" */
-    int64_t min, max;    /* FIELD_INT; FIELD_TEXT: bytes; arrays: items. max 0 = the type's own limit */
+    int64_t min, max;    /* numbers; FIELD_TEXT: bytes; arrays: items. max 0 = the type's own limit */
     const char *help;
+    const char *example; /* as JSON; NULL: by its type */
 };
+
+/* Whether a list comes in pages: limit, and cursor (--after) for the next one. */
+enum paging { PAGED_NOT, PAGED_LIMIT, PAGED };
 
 /* What the answer is. */
 enum answer_shape {
@@ -73,42 +92,35 @@ enum database_need {
 };
 
 struct operation {
-    const char *summary;     /* one line, no full stop */
-    operation_run *run;      /* what both fronts can do; NULL: terminal or serve does it */
-    enum answer_shape shape; /* over HTTP; the columns are those of the rows */
+    const char *name; /* "job.retry": noun and verb; one that is its own noun has no verb. The command is the
+                         same words: pawl job retry */
+    const char *summary; /* one line, no full stop */
+    operation_run *run;  /* what every front can do; NULL: terminal or serve does it */
+    enum role role;
+    enum changes changes;
+    const struct field *fields; /* operation_input has those that follow from the rest as well */
+    size_t field_count;
+    enum paging paged;
+    enum answer_shape shape;
     const struct column *columns;
     size_t column_count;
 
-    /* ---- The command */
-    const char *command;   /* "dead redrive"; NULL: there is none */
-    const char *alias;     /* a shorter path for the same command: "dead"; NULL: none */
-    const char *arguments; /* "TYPE [PAYLOAD]", "ID..."; NULL: none; says also how many it takes */
-    int arguments_max;     /* of "ID...", when not PAWL_ARGUMENTS_MAX */
-    bool arguments_optional;
-    flag_bits flags;      /* FLAG_BIT()s it takes */
-    bool limit_other;     /* --limit is not the number of rows of its list */
-    uint64_t options;     /* OPTION_BIT()s it takes besides those of every command */
-    operation_run *check; /* of its words, before a database is opened; NULL: none */
-    enum database_need database;
-    bool writes;         /* it changes the database: a lost answer is not "nothing happened" */
-    const char *details; /* paragraphs for the help; NULL: none */
-    const char *example; /* command lines, one per line */
-    const char *empty;   /* what a table says that has no rows */
-    pawl_status (*terminal)(struct cli *cli, pawl_error *err); /* instead of run; NULL: none */
-
     /* ---- The route */
     enum http_method method;
-    const char *path;          /* "/v1/messages/{id}"; NULL: there is none */
-    const char *route_summary; /* where the command's would be wrong; NULL: it has the same */
-    const char *id;            /* operationId */
-    const char *tag;
-    enum credential credential;
+    const char *path; /* "/v1/messages/{id}"; NULL: there is none */
+    bool raw;         /* its handler reads the body; the fields are for the reference */
+    int status;       /* of success; 0 = 200 */
     enum route_pool pool;
-    const struct field *fields;
-    size_t field_count;
-    int status;     /* of success; 0 = 200 */
-    bool unaudited; /* it changes something, but as part of the work, not as an action of a person */
     pawl_status (*serve)(struct call *call, pawl_error *err); /* instead of run; NULL: none */
+
+    /* ---- The command */
+    uint64_t options;     /* OPTION_BIT()s it takes besides those of every command */
+    operation_run *check; /* of its inputs, before a database is opened; NULL: none */
+    enum database_need database;
+    const char *details;                                       /* paragraphs for the help; NULL: none */
+    const char *example;                                       /* command lines, one per line */
+    const char *empty;                                         /* what a table says that has no rows */
+    pawl_status (*terminal)(struct cli *cli, pawl_error *err); /* instead of run; NULL: none */
 };
 
 struct operation_table {
@@ -120,18 +132,19 @@ struct operation_table {
     { (array), sizeof(array) / sizeof *(array) }
 
 /* In the tables. */
-#define COMMAND(words, text) .command = (words), .summary = (text)
-#define ROUTE(route_method, route_path, route_id, route_tag)                                                 \
-    .method = (route_method), .path = (route_path), .id = (route_id), .tag = (route_tag)
-#define READS(route_path, route_id, route_tag)                                                               \
-    ROUTE(METHOD_GET, route_path, route_id, route_tag), .credential = CREDENTIAL_VIEWER
-#define ACTS(route_method, route_path, route_id, route_tag)                                                  \
-    ROUTE(route_method, route_path, route_id, route_tag), .credential = CREDENTIAL_OPERATOR
-#define POSTS(route_path, route_id, route_tag) ACTS(METHOD_POST, route_path, route_id, route_tag)
-#define PUTS(route_path, route_id, route_tag) ACTS(METHOD_PUT, route_path, route_id, route_tag)
-/* The status says it all. */
-#define DELETES(route_path, route_id, route_tag)                                                             \
-    ACTS(METHOD_DELETE, route_path, route_id, route_tag), .shape = ANSWER_EMPTY, .status = 204
+#define OPERATION(operation_name, text) .name = (operation_name), .summary = (text)
+#define ROUTE(route_method, route_path) .method = (route_method), .path = (route_path)
+#define READS(route_path) ROUTE(METHOD_GET, route_path), .role = ROLE_VIEWER
+#define ACTS(route_method, route_path)                                                                       \
+    ROUTE(route_method, route_path), .role = ROLE_OPERATOR, .changes = CHANGES_ACTION
+#define POSTS(route_path) ACTS(METHOD_POST, route_path)
+#define PUTS(route_path) ACTS(METHOD_PUT, route_path)
+#define DELETES(route_path) ACTS(METHOD_DELETE, route_path)
+/* Puts work in: not an action of a person. */
+#define WORKS(route_method, route_path)                                                                      \
+    ROUTE(route_method, route_path), .role = ROLE_OPERATOR, .changes = CHANGES_WORK
+/* An operator's, although it changes nothing. */
+#define EXAMINES(route_method, route_path) ROUTE(route_method, route_path), .role = ROLE_OPERATOR
 #define FIELDS(array) .fields = (array), .field_count = sizeof(array) / sizeof *(array)
 #define COLUMNS(array) .columns = (array), .column_count = sizeof(array) / sizeof *(array)
 #define RECORD(array) .shape = ANSWER_RECORD, COLUMNS(array)
@@ -144,22 +157,31 @@ struct operation_table {
     FIELD(FIELD_TEXT, place, field_name, text), .max = (bytes_max)
 #define INT_FIELD(place, field_name, least, most, text)                                                      \
     FIELD(FIELD_INT, place, field_name, text), .min = (least), .max = (most)
+#define DURATION_FIELD(place, field_name, least, most, text)                                                 \
+    FIELD(FIELD_DURATION, place, field_name, text), .min = (least), .max = (most)
+#define TIME_FIELD(place, field_name, text) FIELD(FIELD_TIME, place, field_name, text), .min = 1
 #define CHOICE_FIELD(place, field_name, words, text)                                                         \
     FIELD(FIELD_CHOICE, place, field_name, text), .choices = (words)
+#define BOOL_FIELD(place, field_name, text) FIELD(FIELD_BOOL, place, field_name, text)
 
-#define FIELD_ROW_LIMIT                                                                                      \
-    { INT_FIELD(IN_QUERY, "limit", 1, PAWL_HTTP_LIST_MAX, "At most this many rows.") }
-#define FIELD_ROW_CURSOR                                                                                     \
-    { FIELD(FIELD_CURSOR, IN_QUERY, "cursor", "The `next` of the page before."), .max = 4096 }
 #define FIELD_ROW_NAME(text)                                                                                 \
     { TEXT_FIELD(IN_PATH, "name", PAWL_STREAM_BYTES_MAX, text), .required = true }
 #define FIELD_ROW_NUMBER(key, text)                                                                          \
     { INT_FIELD(IN_PATH, key, 1, 0, text), .required = true }
+#define MESSAGE_ID_FIELD                                                                                     \
+    FIELD(FIELD_ID, IN_PATH, "id", "The id, or at least its first 8 characters if they are unique.")
 #define FIELD_ROW_MESSAGE_ID                                                                                 \
-    {                                                                                                        \
-        FIELD(FIELD_ID, IN_PATH, "id", "The id, or at least its first 8 characters if they are unique."),    \
-            .required = true                                                                                 \
-    }
+    { MESSAGE_ID_FIELD, .required = true }
 #define KIND_CHOICES "outbox|inbox|perspective"
+#define FIELD_ROW_KIND(place)                                                                                \
+    { CHOICE_FIELD(place, "kind", KIND_CHOICES, "Only of this kind.") }
+
+/* Flags that only a terminal has. */
+#define FLAG_YES                                                                                             \
+    { BOOL_FIELD(IN_TERMINAL, "yes", "Do not ask for confirmation.") }
+#define FLAG_DRY_RUN                                                                                         \
+    { BOOL_FIELD(IN_TERMINAL, "dry_run", "Show what would be done and change nothing.") }
+#define FLAG_WATCH                                                                                           \
+    { BOOL_FIELD(IN_TERMINAL, "watch", "Show it every second until it ends.") }
 
 #endif

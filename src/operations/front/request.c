@@ -3,11 +3,13 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/uuid.h"
+#include "operations/tables.h"
 #include "view/output/row.h"
 
 struct value request_value(const struct request *request, const char *name) {
@@ -16,11 +18,6 @@ struct value request_value(const struct request *request, const char *name) {
 
 pawl_str request_text(const struct request *request, const char *name) {
     return request_value(request, name).text;
-}
-
-pawl_str request_either(const struct request *request, const char *name, const char *word) {
-    pawl_str text = request_text(request, name);
-    return str_absent(text) ? request_text(request, word) : text;
 }
 
 int64_t request_number(const struct request *request, const char *name, int64_t fallback) {
@@ -44,50 +41,20 @@ void request_kinds(const struct request *request, int *first, int *last) {
 
 pawl_status request_json(struct request *request, const char *name, pawl_str *text, pawl_error *err) {
     struct value value = request_value(request, name);
-    *text = value.text;
-    return value.tree != NULL ? tree_text(request->arena, value.tree, 0, text, err) : PAWL_OK;
-}
-
-pawl_status request_content(struct request *request, const char *name, bool dash, pawl_str *text,
-                            pawl_error *err) {
-    pawl_status status = request_json(request, name, text, err);
-    if (status != PAWL_OK || !request_is_command(request) || str_absent(*text))
-        return status;
-    if (dash && str_equal_cstr(*text, "-"))
-        return request->front->file(request->self, "-", PAWL_PAYLOAD_BYTES_MAX, text, err);
-    return text->ptr[0] == '@'
-               ? request->front->file(request->self, text->ptr + 1, PAWL_PAYLOAD_BYTES_MAX, text, err)
+    bool array = value.tree != NULL && value.tree->kind == TREE_ARRAY;
+    *text = value.text; /* as it was written; of several words, only the last */
+    return value.tree != NULL && (array || str_absent(value.text))
+               ? tree_text(request->arena, value.tree, 0, text, err)
                : PAWL_OK;
 }
 
-static pawl_status check_id(pawl_str text, pawl_uuid *id, pawl_error *err) {
-    if (uuid_parse(text, id))
-        return PAWL_OK;
-    return error_set(err, PAWL_INVALID, "id",
-                     "\"%.*s\" is not an id: a whole UUID is needed, 32 hex digits as 8-4-4-4-12",
-                     STR_ARG(text));
-}
-
-pawl_status request_check_ids(struct request *request, pawl_error *err) {
-    struct value one = request_value(request, "id"), all = request_value(request, "ids");
-    pawl_uuid id;
-    if (all.tree == NULL)
-        return one.present ? check_id(one.text, &id, err) : PAWL_OK;
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; i < all.tree->count && status == PAWL_OK; i++)
-        status = check_id(all.tree->items[i]->text, &id, err);
-    return status;
-}
-
-pawl_status request_message_id(struct request *request, const char *name, pawl_uuid *id, pawl_error *err) {
-    pawl_str text = request_text(request, name);
+pawl_status request_message_id(struct request *request, pawl_str text, pawl_uuid *id, pawl_error *err) {
     pawl_uuid low, high;
     struct uuid_list found = {.count = 0};
-    if (request_is_command(request) || uuid_parse(text, id))
-        return check_id(text, id, err);
+    if (uuid_parse(text, id))
+        return PAWL_OK;
     if (!uuid_range(text, &low, &high))
-        return error_set(err, PAWL_INVALID, "id", "%s: \"%.*s\" is not the beginning of a UUID", name,
-                         STR_ARG(text));
+        return error_set(err, PAWL_INVALID, "id", "\"%.*s\" is not the beginning of a UUID", STR_ARG(text));
     pawl_status status =
         request->store->ops->view.message_ids(request->store, low, high, 2, request->arena, &found, err);
     if (status != PAWL_OK)
@@ -102,25 +69,31 @@ pawl_status request_message_id(struct request *request, const char *name, pawl_u
     return PAWL_OK;
 }
 
-pawl_status request_counted(const struct request *request, const char *name, int64_t max, int64_t *number,
-                            pawl_error *err) {
-    struct value value = request_value(request, name);
-    *number = value.number;
-    if (str_absent(value.text) || str_to_i64(value.text, 1, max, number))
-        return PAWL_OK;
-    return error_set(err, PAWL_INVALID, name, "the %s is \"%.*s\"; write a number from 1", name,
-                     STR_ARG(value.text));
-}
-
 pawl_status request_texts(struct request *request, const char *name, pawl_str **texts, size_t *count,
                           pawl_error *err) {
-    const struct tree *tree = request_value(request, name).tree;
-    *count = tree != NULL ? tree->count : 0;
+    struct value value = request_value(request, name);
+    const struct tree *tree = value.tree;
+    *count = tree != NULL ? tree->count : value.present ? 1 : 0;
     *texts = arena_array(request->arena, *count + 1, sizeof **texts);
     if (*texts == NULL)
         return error_set(err, PAWL_NO_MEMORY, name, "no memory for the %s", name);
-    for (size_t i = 0; i < *count; i++)
+    (*texts)[0] = value.text;
+    for (size_t i = 0; tree != NULL && i < *count; i++)
         (*texts)[i] = tree->items[i]->text;
+    return PAWL_OK;
+}
+
+pawl_status request_agent(const struct request *request, pawl_str *agent, pawl_error *err) {
+    pawl_str asked = request_text(request, "agent"), self = {NULL, 0};
+    if (request->front->agent != NULL)
+        self = request->front->agent(request->self);
+    if (!str_absent(self) && !str_absent(asked) && !str_equal(self, asked))
+        return error_set(
+            err, PAWL_CONFLICT, "agent",
+            "refused: this is the agent '%.*s', which cannot act for the agent '%.*s'; leave the "
+            "agent out",
+            STR_ARG(self), STR_ARG(asked));
+    *agent = str_absent(self) ? asked : self;
     return PAWL_OK;
 }
 
@@ -183,6 +156,23 @@ pawl_status request_shown(struct request *request, const struct column *columns,
     return request_record(request, columns, count, cells, err);
 }
 
+void request_each_begin(struct request *request, const struct column *columns, size_t count) {
+    if (request_is_command(request))
+        request_list(request, columns, count);
+}
+
+pawl_status request_each(struct request *request, const struct column *columns, size_t count,
+                         const struct cell *cells, pawl_error *err) {
+    if (!request_is_command(request))
+        return request_record(request, columns, count, cells, err);
+    request_row(request, cells);
+    return PAWL_OK;
+}
+
+pawl_status request_each_end(struct request *request, pawl_error *err) {
+    return request_is_command(request) ? request_list_end(request, NULL, err) : PAWL_OK;
+}
+
 void request_say(const struct request *request, const char *sentence) {
     if (request->front->say != NULL)
         request->front->say(request->self, sentence);
@@ -208,18 +198,8 @@ void request_exit_with(const struct request *request, int code) {
         request->front->exit_with(request->self, code);
 }
 
-void request_list_said(const struct request *request, bool more) {
-    if (request->front->list_said != NULL)
-        request->front->list_said(request->self, more);
-}
-
 bool request_for_program(const struct request *request) {
     return request->front->json == NULL || request->front->json(request->self);
-}
-
-pawl_status request_note(const struct request *request, const char *action, const char *detail,
-                         pawl_error *err) {
-    return request->front->note != NULL ? request->front->note(request->self, action, detail, err) : PAWL_OK;
 }
 
 pawl_status request_confirm(const struct request *request, const char *question, pawl_error *err) {
@@ -228,8 +208,17 @@ pawl_status request_confirm(const struct request *request, const char *question,
 
 bool request_is_command(const struct request *request) { return request->front->dashes[0] != '\0'; }
 
-const char *request_see(const struct request *request, const char *command, const char *route) {
-    return request_is_command(request) ? command : route;
+const char *request_see(const struct request *request, const char *name) {
+    const struct operation *operation = operation_find(name);
+    assert(operation != NULL);
+    if (!request_is_command(request) && request->front->agent == NULL)
+        return operation->path;
+    bool command = request_is_command(request);
+    char *words = arena_printf(request->arena, "%s%s", command ? "pawl " : "", name);
+    for (char *at = words; at != NULL && *at != '\0'; at++)
+        if (*at == '.')
+            *at = command ? ' ' : '_';
+    return words;
 }
 
 pawl_status request_not_found(const char *op, const char *what, pawl_str name, pawl_error *err) {

@@ -1,4 +1,4 @@
-/* What an operation is given and how it answers, whichever front asks: the command line or HTTP. */
+/* What an operation is given and how it answers, whichever front asks: the command line, HTTP or MCP. */
 #ifndef OPERATIONS_FRONT_REQUEST_H
 #define OPERATIONS_FRONT_REQUEST_H
 
@@ -14,7 +14,8 @@ struct tools;
 struct value {
     bool present;
     pawl_str text;
-    int64_t number; /* int, bool, index of the choice */
+    int64_t number; /* int, bool, milliseconds, index of the choice */
+    bool relative;  /* a time that the store's clock is still to be added to */
     pawl_uuid uuid;
     const struct tree *tree; /* JSON, objects and arrays */
 };
@@ -30,6 +31,13 @@ struct request {
 
 /* An operation: reads its inputs, asks the store, answers with a list, a record or nothing. */
 typedef pawl_status operation_run(struct request *request, pawl_error *err);
+
+/* Something that has not happened yet, and that an operation waits for. */
+struct waiting {
+    const char *what;   /* "job 17": who waits for the same may be told by one look */
+    int64_t timeout_ms; /* since the operation first ran */
+    pawl_str progress;  /* what is known of it, for a person; absent: nothing */
+};
 
 /* What a front does for operations. self is the request's. */
 struct front {
@@ -47,32 +55,32 @@ struct front {
     struct putter (*putter)(void *self); /* for spans of what is sent */
     bool (*tools_named)(void *self);     /* whether there are others than the built-in ones */
     pawl_status (*tools)(void *self, struct tools **tools, pawl_error *err); /* freed with tools_free */
+    pawl_str (*env)(void *self); /* variables for pipelines, "A,B"; NULL: only the worker knows them */
     pawl_str (*actor)(void *self);
     /* Of a request that may come twice; part distinguishes several within one. */
     pawl_status (*key)(void *self, unsigned part, pawl_uuid *key, pawl_error *err);
+    /* True: it runs the operation again soon, which must not answer now. False: it answers with what it
+     * knows; a front may still run it again, and then forgets that answer. */
+    bool (*wait)(void *self, const struct waiting *waiting);
 
-    /* ---- Of the command line; NULL elsewhere: then there is no person to tell anything, every action is
-     * noted with its route, and no input names a file. */
+    /* ---- NULL where it has none of this. */
+    pawl_str (*agent)(void *self); /* whose scopes limit what is created; absent: nobody's */
+    struct cell (*shown)(void *self, const struct column *column, struct cell cell); /* hides secrets */
+
+    /* ---- Of the command line; NULL elsewhere: then there is no person to tell anything. */
     bool (*json)(void *self);                        /* the answer is for a program */
-    const char *(*asked)(void *self);                /* its flags and words, for the record */
-    void (*list_said)(void *self, bool more);        /* whether there is more is known, not guessed */
     void (*say)(void *self, const char *sentence);   /* for people only */
     void (*below)(void *self, const char *sentence); /* about the list, after it; beside JSON as well */
     void (*now)(void *self, int64_t now_ms);         /* what ages are relative to */
     void (*hint)(void *self, const char *command);   /* what to do about the error that follows */
     void (*exit_with)(void *self, int code);         /* the answer is itself bad news */
-    pawl_status (*note)(void *self, const char *action, const char *detail, pawl_error *err);
     pawl_status (*confirm)(void *self, const char *question, pawl_error *err);
-    /* Text that a word names: FILE, or - for standard input. */
-    pawl_status (*file)(void *self, const char *path, size_t bytes_max, pawl_str *text, pawl_error *err);
 };
 
 /* ---- Inputs, by name. What was not given is absent, 0, false. */
 
 struct value request_value(const struct request *request, const char *name);
 pawl_str request_text(const struct request *request, const char *name);
-/* An input that has another name on the command line. */
-pawl_str request_either(const struct request *request, const char *name, const char *word);
 int64_t request_number(const struct request *request, const char *name, int64_t fallback);
 bool request_bool(const struct request *request, const char *name);
 /* The number of a choice from 1; 0 when not given. */
@@ -82,21 +90,16 @@ void request_kinds(const struct request *request, int *first, int *last);
 /* JSON as text; absent when not given. */
 PAWL_MUSTCHECK pawl_status request_json(struct request *request, const char *name, pawl_str *text,
                                         pawl_error *err);
-/* The same, where a command takes @FILE for it, and - for standard input if dash. */
-PAWL_MUSTCHECK pawl_status request_content(struct request *request, const char *name, bool dash,
-                                           pawl_str *text, pawl_error *err);
-/* The id of a message: over HTTP the beginning of one is enough. PAWL_NOT_FOUND; PAWL_CONFLICT if several ids
- * begin with it. */
-PAWL_MUSTCHECK pawl_status request_message_id(struct request *request, const char *name, pawl_uuid *id,
+/* The whole id of a message that was named by it or by its beginning. PAWL_NOT_FOUND; PAWL_CONFLICT if
+ * several ids begin with it. */
+PAWL_MUSTCHECK pawl_status request_message_id(struct request *request, pawl_str text, pawl_uuid *id,
                                               pawl_error *err);
-/* Whether the input `id`, or each of `ids`, is a whole id: the check of commands that take ids. */
-operation_run request_check_ids;
-/* A number that may have come as a word. PAWL_INVALID says what is wrong with it. */
-PAWL_MUSTCHECK pawl_status request_counted(const struct request *request, const char *name, int64_t max,
-                                           int64_t *number, pawl_error *err);
-/* An array of texts, in the arena. */
+/* An array of texts, or of the one text that was given; in the arena. */
 PAWL_MUSTCHECK pawl_status request_texts(struct request *request, const char *name, pawl_str **texts,
                                          size_t *count, pawl_error *err);
+/* The agent that something is created for: the input `agent`, or the one who asks, who may name no other.
+ * PAWL_CONFLICT. */
+PAWL_MUSTCHECK pawl_status request_agent(const struct request *request, pawl_str *agent, pawl_error *err);
 pawl_str request_after(const struct request *request);
 int64_t request_after_number(const struct request *request);
 int request_limit(const struct request *request);
@@ -148,6 +151,13 @@ PAWL_MUSTCHECK pawl_status request_record(struct request *request, const struct 
 PAWL_MUSTCHECK pawl_status request_shown(struct request *request, const struct column *columns, size_t count,
                                          const void *row, pawl_error *err);
 
+/* An operation on one thing, which a command can do to several: rows of a list there, one record elsewhere.
+ */
+void request_each_begin(struct request *request, const struct column *columns, size_t count);
+PAWL_MUSTCHECK pawl_status request_each(struct request *request, const struct column *columns, size_t count,
+                                        const struct cell *cells, pawl_error *err);
+PAWL_MUSTCHECK pawl_status request_each_end(struct request *request, pawl_error *err);
+
 /* ---- What struct front says of the same names */
 
 void request_say(const struct request *request, const char *sentence);
@@ -155,18 +165,15 @@ void request_below(const struct request *request, const char *sentence);
 void request_now(const struct request *request, int64_t now_ms);
 void request_hint(const struct request *request, const char *command);
 void request_exit_with(const struct request *request, int code);
-void request_list_said(const struct request *request, bool more);
 /* For a program: always over HTTP. */
 bool request_for_program(const struct request *request);
-PAWL_MUSTCHECK pawl_status request_note(const struct request *request, const char *action, const char *detail,
-                                        pawl_error *err);
 PAWL_MUSTCHECK pawl_status request_confirm(const struct request *request, const char *question,
                                            pawl_error *err);
 
 /* Asked on the command line: a person is there, or a script that waits. */
 bool request_is_command(const struct request *request);
-/* Where a person finds more: a command, or a route. */
-const char *request_see(const struct request *request, const char *command, const char *route);
+/* Where the caller finds more: an operation as its front calls it, "pawl audit list", a path, or a tool. */
+const char *request_see(const struct request *request, const char *name);
 
 PAWL_MUSTCHECK pawl_status request_not_found(const char *op, const char *what, pawl_str name,
                                              pawl_error *err);

@@ -61,6 +61,8 @@ static pawl_status tell_job(struct request *request, pawl_str word, struct why_t
     grid_escape(&told->text, why.row.job.queue);
     buf_append_cstr(&told->text, "). ");
     status = tell_page(request, &why.row.job, &told->text, err);
+    if (!request->front->sees_content(request->self))
+        why.row.error = (pawl_str){NULL, 0};
     job_story(&why, &told->text, &told->next);
     return status;
 }
@@ -81,7 +83,7 @@ static pawl_status tell_run(struct request *request, pawl_str word, struct why_t
     buf_printf(&told->text, ") is %s%s: %d of %d partitions are done, %d failed, %" PRId64 " pages.",
                run_state_name(run->state), run->paused ? " and paused" : "", run->done, run->partitions,
                run->failed, run->pages);
-    if (!str_absent(run->error)) {
+    if (!str_absent(run->error) && request->front->sees_content(request->self)) {
         buf_append_cstr(&told->text, " Last error: ");
         grid_escape(&told->text, run->error);
     }
@@ -144,6 +146,8 @@ static pawl_status tell_stream(struct request *request, pawl_str word, struct wh
     buf_append_cstr(&told->text, "Stream ");
     grid_escape(&told->text, word);
     buf_append_cstr(&told->text, " is at its first unfinished message. ");
+    if (!request->front->sees_content(request->self))
+        why.row.error = (pawl_str){NULL, 0};
     why_story(&why, &pause, &told->text, &told->next);
     return PAWL_OK;
 }
@@ -174,10 +178,10 @@ static pawl_status tell_perspective(struct request *request, pawl_str word, stru
     if (!row->backfilled)
         buf_append_cstr(&told->text, " Its streams are still being listed.");
     if (row->paused)
-        buf_printf(&told->next, "pawl perspectives resume %.*s.", STR_ARG(row->key));
+        buf_printf(&told->next, "pawl perspective resume %.*s.", STR_ARG(row->key));
     else if (row->failed > 0)
         buf_append_cstr(&told->next,
-                        "pawl perspectives errors shows why; repair, then pawl perspectives reset or skip.");
+                        "pawl perspective errors shows why; repair, then pawl perspective reset or skip.");
     else if (row->lag_events > 0)
         buf_append_cstr(&told->next,
                         "Nothing while a worker with --kinds perspectives lives: pawl workers shows them.");
@@ -314,7 +318,7 @@ static pawl_status tell_instance(struct request *request, pawl_str word, struct 
     else if (row->lease_until_ms <= told->now_ms)
         buf_printf(&told->next,
                    "Look at the process; other workers take its lanes at their next heartbeat, or pawl "
-                   "instances evict %s does it now.",
+                   "instance evict %s does it now.",
                    id);
     else
         buf_append_cstr(&told->next, "Nothing: it lives.");

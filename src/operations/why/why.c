@@ -167,7 +167,7 @@ static pawl_status ask(struct request *request, const char *kind, pawl_str word,
 static pawl_status nothing_found(struct request *request, const char *kind, const char *word, bool cut,
                                  pawl_error *err) {
     static const char message[] =
-        "A message may be done and no longer kept: see pawl settings show for how long the history is.";
+        "A message may be done and no longer kept: see pawl setting list for how long the history is.";
     static const char job[] = "A job that is done is gone: pawl audit list has its executions.";
     const char *hint = NULL;
     if (kind == NULL && cut)
@@ -211,12 +211,13 @@ static pawl_status choose(struct request *request, const char *word, const struc
     return status;
 }
 
-/* The words are [KIND] ID: alone, the first one is the id. */
 static pawl_status why(struct request *request, pawl_error *err) {
-    pawl_str first = request_text(request, "kind"), second = request_text(request, "id");
-    const char *kind = str_absent(second) ? NULL : first.ptr;
-    const char *word = str_absent(second) ? first.ptr : second.ptr;
+    struct value given = request_value(request, "kind");
+    const char *kind = given.present ? arena_printf(request->arena, "%.*s", STR_ARG(given.text)) : NULL;
+    const char *word = arena_printf(request->arena, "%.*s", STR_ARG(request_text(request, "id")));
     struct answers answers = {.count = 0};
+    if (word == NULL || (given.present && kind == NULL))
+        return error_set(err, PAWL_NO_MEMORY, "why", "no memory for the words");
     pawl_status status = ask(request, kind, str_from(word), &answers, err);
     if (status == PAWL_OK && answers.count == 0 && !answers.message)
         status = nothing_found(request, kind, word, answers.cut, err);
@@ -229,16 +230,15 @@ static pawl_status why(struct request *request, pawl_error *err) {
     return status;
 }
 
-static pawl_status check(struct request *request, pawl_error *err) {
-    pawl_str kind = request_text(request, "kind");
-    if (!request_value(request, "id").present || str_choice(WHY_KINDS, kind) >= 0)
-        return PAWL_OK;
-    return error_set(err, PAWL_INVALID, "why", "\"%.*s\" is not a kind: use %s", STR_ARG(kind), WHY_KINDS);
-}
+static const struct field fields[] = {
+    {CHOICE_FIELD(IN_QUERY, "kind", WHY_KINDS, "What it is, where the id matches more than one thing."),
+     .word = true},
+    {TEXT_FIELD(IN_QUERY, "id", PAWL_STREAM_BYTES_MAX, "Its id, number, key or name."), .required = true,
+     .word = true}};
 
 static const struct operation operations[] = {
-    {COMMAND("why", "Explain what something is waiting for, and what to do"), .arguments = "[KIND] ID",
-     .check = check,
+    {OPERATION("why", "Explain what something is waiting for, and what to do"), READS("/v1/why"),
+     FIELDS(fields), .shape = ANSWER_OBJECT, .run = why,
      .details =
          "ID is the id of a message or an instance, or its beginning; the number of a job; the number or key "
          "of a run; or the name of a stream, a perspective, a schedule or a task. KIND (message, dead, "
@@ -247,8 +247,7 @@ static const struct operation operations[] = {
          "10,000 messages of its lane, with KIND among all. Shows the state and its cause: which worker runs "
          "it and until when, what is ahead of it and why that waits, when the next attempt is, or that no "
          "worker serves it. A page of a run is a job. The JSON has the same facts.",
-     .example = "pawl why 01890a5d-ac96-774b-bcce-b302099a8057\npawl why job 17\npawl why stream order-1",
-     .run = why},
+     .example = "pawl why 01890a5d-ac96-774b-bcce-b302099a8057\npawl why job 17\npawl why stream order-1"},
 };
 
 const struct operation_table why_operations = OPERATION_TABLE(operations);

@@ -18,17 +18,14 @@ static bool token_is(const char *token, pawl_str text) {
     return CRYPTO_memcmp(a, b, sizeof a) == 0;
 }
 
-static enum credential bearer(const struct tokens *tokens, const char *authorization) {
+static enum role bearer(const struct tokens *tokens, const char *authorization) {
     static const char scheme[] = "Bearer ";
     if (authorization == NULL || strncasecmp(authorization, scheme, sizeof scheme - 1) != 0)
-        return CREDENTIAL_NONE;
+        return ROLE_NONE;
     pawl_str text = str_trim(str_from(authorization + sizeof scheme - 1));
     bool viewer = token_is(tokens->viewer, text), operator= token_is(tokens->operator, text),
          worker = token_is(tokens->worker, text);
-    return operator ? CREDENTIAL_OPERATOR
-           : viewer ? CREDENTIAL_VIEWER
-           : worker ? CREDENTIAL_WORKER
-                    : CREDENTIAL_NONE;
+    return operator? ROLE_OPERATOR : viewer ? ROLE_VIEWER : worker ? ROLE_WORKER : ROLE_NONE;
 }
 
 static bool host_known(const struct origins *origins, const char *host) {
@@ -58,9 +55,8 @@ static bool foreign(const struct auth_question *question) {
     return !followed;
 }
 
-static bool enough(enum credential needs, enum credential has) {
-    return needs == CREDENTIAL_NONE || has == needs ||
-           (needs == CREDENTIAL_VIEWER && has == CREDENTIAL_OPERATOR);
+static bool enough(enum role needs, enum role has) {
+    return needs == ROLE_NONE || has == needs || (needs == ROLE_VIEWER && has == ROLE_OPERATOR);
 }
 
 struct auth_verdict auth_decide(const struct tokens *tokens, const struct sessions *sessions,
@@ -82,12 +78,12 @@ struct auth_verdict auth_decide(const struct tokens *tokens, const struct sessio
     } else {
         pawl_str text = session_of_cookies(sessions, question->cookie);
         const struct session *session = session_find(sessions, text, question->now_ms);
-        verdict.as = session != NULL ? session->as : CREDENTIAL_NONE;
+        verdict.as = session != NULL ? session->as : ROLE_NONE;
         verdict.session = session != NULL ? text : (pawl_str){NULL, 0};
     }
-    if (question->needs == CREDENTIAL_NONE)
+    if (question->needs == ROLE_NONE)
         return verdict;
-    if (verdict.as == CREDENTIAL_NONE)
+    if (verdict.as == ROLE_NONE)
         return (struct auth_verdict){
             .status = 401,
             .why = question->authorization != NULL

@@ -40,7 +40,7 @@ struct origins {
 struct auth_question {
     bool reads; /* GET or HEAD */
     bool page;  /* a file of the dashboard: may be opened by a link from elsewhere */
-    enum credential needs;
+    enum role needs;
     const char *host, *origin, *fetch_site, *fetch_mode, *authorization, *cookie, *own_header;
     int64_t now_ms; /* of the clock since boot */
 };
@@ -48,7 +48,7 @@ struct auth_question {
 struct auth_verdict {
     int status;      /* 0 = allowed, otherwise 400, 401, 403 or 421 */
     const char *why; /* a sentence */
-    enum credential as;
+    enum role as;
     pawl_str session; /* from the cookie; absent if there is none, or a token was sent */
 };
 

@@ -15,7 +15,7 @@ static struct session *find(struct sessions *sessions, pawl_str text) {
     return found;
 }
 
-pawl_status session_open(struct sessions *sessions, enum credential as, int64_t now_ms,
+pawl_status session_open(struct sessions *sessions, enum role as, int64_t now_ms,
                          const struct session **session, pawl_error *err) {
     struct session *first = &sessions->rows[0];
     for (size_t i = 1; i < PAWL_HTTP_SESSIONS_MAX; i++)

@@ -9,7 +9,7 @@ enum { SESSION_TEXT_BYTES = 2 * TOKEN_BYTES + 1, COOKIE_NAME_BYTES = 40 };
 
 struct session {
     char text[SESSION_TEXT_BYTES]; /* random; "" = none */
-    enum credential as;
+    enum role as;
     int64_t until_ms; /* of the clock since boot, which cannot be set */
 };
 
@@ -23,7 +23,7 @@ struct sessions {
 };
 
 /* Creates a session of the role; if all are in use, it replaces the one that expires first. */
-PAWL_MUSTCHECK pawl_status session_open(struct sessions *sessions, enum credential as, int64_t now_ms,
+PAWL_MUSTCHECK pawl_status session_open(struct sessions *sessions, enum role as, int64_t now_ms,
                                         const struct session **session, pawl_error *err);
 
 /* NULL when there is none, or it is over. */

@@ -17,9 +17,9 @@ static pawl_status readyz(struct call *call, pawl_error *err) {
 }
 
 static const struct operation routes[] = {
-    {ROUTE(METHOD_GET, "/healthz", "healthz", "health"), .pool = POOL_LOOP,
-     .summary = "Whether the server runs", .shape = ANSWER_TEXT, .serve = healthz},
-    {ROUTE(METHOD_GET, "/readyz", "readyz", "health"), .summary = "Whether the database answers",
+    {OPERATION("server.health", "Whether the server runs"), ROUTE(METHOD_GET, "/healthz"), .pool = POOL_LOOP,
+     .shape = ANSWER_TEXT, .serve = healthz},
+    {OPERATION("server.ready", "Whether the database answers"), ROUTE(METHOD_GET, "/readyz"),
      .shape = ANSWER_TEXT, .serve = readyz},
 };
 

@@ -206,12 +206,13 @@ static const struct field report_fields[] = {
 };
 
 enum { REPORT_FIELDS = sizeof report_fields / sizeof *report_fields };
+static const struct operation report_item = {FIELDS(report_fields)};
 enum { R_TOKEN, R_ID, R_ERROR, R_PERMANENT, R_DELAY, R_OUTPUT, R_PROGRESS };
 enum report { REPORT_COMPLETE = 1, REPORT_FAIL, REPORT_RELEASE, REPORT_RENEW };
 
 /* One item of the body: its values and its id as the kind has them. */
 struct reported {
-    struct value values[REPORT_FIELDS];
+    struct value values[REPORT_FIELDS + 1];
     pawl_uuid id;
     int64_t job;
 };
@@ -224,7 +225,7 @@ static pawl_status read_items(struct request *request, struct reported **items, 
     pawl_status status = read != NULL ? PAWL_OK
                                       : error_set(err, PAWL_NO_MEMORY, "leases", "no memory for items");
     for (size_t i = 0; status == PAWL_OK && i < list->count; i++) {
-        status = fields_read(list->items[i], "an item", report_fields, REPORT_FIELDS, read[i].values, err);
+        status = operation_read(&report_item, "an item", list->items[i], read[i].values, err);
         if (status == PAWL_OK && !(jobs ? str_to_i64(read[i].values[R_ID].text, 1, INT64_MAX, &read[i].job)
                                         : uuid_parse(read[i].values[R_ID].text, &read[i].id)))
             status = error_set(err, PAWL_INVALID, "leases", "items: \"%.*s\" is not an id of that kind",
@@ -418,7 +419,7 @@ static pawl_status renew(struct request *request, pawl_error *err) {
 
 #define FIELD_ROW_INSTANCE                                                                                   \
     { FIELD(FIELD_UUID, IN_PATH, "id", "The id of the worker's instance."), .required = true }
-#define FIELD_ROW_KIND                                                                                       \
+#define FIELD_ROW_LEASE_KIND                                                                                 \
     { CHOICE_FIELD(IN_BODY, "kind", LEASE_KINDS, "Of the work."), .required = true }
 #define FIELD_ROW_LEASE                                                                                      \
     { INT_FIELD(IN_BODY, "lease_ms", PAWL_LEASE_MS_MIN, PAWL_LEASE_MS_MAX, "How long the lease lasts.") }
@@ -430,7 +431,8 @@ static const struct field join_fields[] = {
      .required = true,
      .min = 1,
      .max = 3,
-     .help = "What it handles: outbox, inbox, jobs."},
+     .help = "What it handles: outbox, inbox, jobs.",
+     .example = "[\"jobs\"]"},
     {INT_FIELD(
         IN_BODY, "slots", 0, PAWL_SLOTS_MAX,
         "How many items it handles at once, in the order of the claim. If given, only attempts that were "
@@ -441,7 +443,7 @@ static const struct field join_fields[] = {
 static const struct field instance_fields[] = {FIELD_ROW_INSTANCE};
 static const struct field claim_fields[] = {
     FIELD_ROW_INSTANCE,
-    FIELD_ROW_KIND,
+    FIELD_ROW_LEASE_KIND,
     {INT_FIELD(IN_BODY, "max", 1, PAWL_BATCH_DEFAULT, "At most this many; 1 by default.")},
     {TEXT_FIELD(IN_BODY, "queue", PAWL_NAME_BYTES_MAX, "Of jobs.")},
     {INT_FIELD(IN_BODY, "wait_ms", 0, PAWL_HTTP_CLAIM_WAIT_MS_MAX,
@@ -449,7 +451,7 @@ static const struct field claim_fields[] = {
     FIELD_ROW_LEASE};
 static const struct field items_fields[] = {
     FIELD_ROW_INSTANCE,
-    FIELD_ROW_KIND,
+    FIELD_ROW_LEASE_KIND,
     {.name = "items",
      .in = IN_BODY,
      .type = FIELD_OBJECTS,
@@ -457,36 +459,37 @@ static const struct field items_fields[] = {
      .min = 1,
      .max = PAWL_BATCH_DEFAULT,
      .help = "Objects with token and id as claimed; fail: error, permanent, delay_ms; complete: output; "
-             "renew: progress."},
+             "renew: progress.",
+     .example = "[{\"token\": 1, \"id\": \"01890a5d-ac96-774b-bcce-b302099a8057\"}]"},
     FIELD_ROW_LEASE};
 
-#define LEASES(route_method, route_path, route_name, text)                                                   \
-    .method = (route_method), .path = (route_path), .credential = CREDENTIAL_WORKER, .pool = POOL_LEASE,     \
-    .id = (route_name), .tag = "leases", .summary = (text)
+#define LEASES(route_method, route_path)                                                                     \
+    ROUTE(route_method, route_path), .role = ROLE_WORKER, .changes = CHANGES_WORK, .pool = POOL_LEASE
 
 static const struct operation routes[] = {
-    {LEASES(METHOD_POST, "/v1/leases", "joinWorker", "Register a worker; its id is used in the other calls"),
-     FIELDS(join_fields), .shape = ANSWER_RECORD, COLUMNS(joined_columns), .run = join},
-    {LEASES(METHOD_POST, "/v1/leases/{id}/beat", "beatWorker",
-            "Send a heartbeat; a worker silent for longer than its lease loses its work"),
-     FIELDS(instance_fields), .shape = ANSWER_RECORD, COLUMNS(joined_columns), .run = beat},
-    {LEASES(METHOD_POST, "/v1/leases/{id}/claim", "claimWork",
-            "Claim work; each item has a token that its report must carry"),
-     FIELDS(claim_fields), COLUMNS(item_columns), .run = claim},
-    {LEASES(METHOD_POST, "/v1/leases/{id}/renew", "renewWork",
-            "Renew the leases of claimed work; a cancelled job answers cancel"),
-     FIELDS(items_fields), COLUMNS(answer_columns), .run = renew},
-    {LEASES(METHOD_POST, "/v1/leases/{id}/complete", "completeWork",
-            "Report work as done; stale means that the grant had ended and nothing changed"),
-     FIELDS(items_fields), COLUMNS(answer_columns), .run = complete},
-    {LEASES(METHOD_POST, "/v1/leases/{id}/fail", "failWork", "Report work as failed"), FIELDS(items_fields),
-     COLUMNS(answer_columns), .run = fail},
-    {LEASES(METHOD_POST, "/v1/leases/{id}/release", "releaseWork",
-            "Give claimed work back; no attempt is counted"),
-     FIELDS(items_fields), COLUMNS(answer_columns), .run = release},
-    {LEASES(METHOD_DELETE, "/v1/leases/{id}", "leaveWorker",
-            "Deregister a worker; what it holds is given back"),
-     FIELDS(instance_fields), .shape = ANSWER_EMPTY, .status = 204, .run = leave},
+    {OPERATION("lease.register", "Register a worker; its id is used in the other calls"),
+     LEASES(METHOD_POST, "/v1/leases"), FIELDS(join_fields), .shape = ANSWER_RECORD, COLUMNS(joined_columns),
+     .run = join},
+    {OPERATION("lease.beat", "Send a heartbeat; a worker silent for longer than its lease loses its work"),
+     LEASES(METHOD_POST, "/v1/leases/{id}/beat"), FIELDS(instance_fields), .shape = ANSWER_RECORD,
+     COLUMNS(joined_columns), .run = beat},
+    {OPERATION("lease.claim", "Claim work; each item has a token that its report must carry"),
+     LEASES(METHOD_POST, "/v1/leases/{id}/claim"), FIELDS(claim_fields), COLUMNS(item_columns), .run = claim},
+    {OPERATION("lease.renew", "Renew the leases of claimed work; a cancelled job answers cancel"),
+     LEASES(METHOD_POST, "/v1/leases/{id}/renew"), FIELDS(items_fields), COLUMNS(answer_columns),
+     .run = renew},
+    {OPERATION("lease.complete",
+               "Report work as done; stale means that the grant had ended and nothing changed"),
+     LEASES(METHOD_POST, "/v1/leases/{id}/complete"), FIELDS(items_fields), COLUMNS(answer_columns),
+     .run = complete},
+    {OPERATION("lease.fail", "Report work as failed"), LEASES(METHOD_POST, "/v1/leases/{id}/fail"),
+     FIELDS(items_fields), COLUMNS(answer_columns), .run = fail},
+    {OPERATION("lease.release", "Give claimed work back; no attempt is counted"),
+     LEASES(METHOD_POST, "/v1/leases/{id}/release"), FIELDS(items_fields), COLUMNS(answer_columns),
+     .run = release},
+    {OPERATION("lease.deregister", "Deregister a worker; what it holds is given back"),
+     LEASES(METHOD_DELETE, "/v1/leases/{id}"), FIELDS(instance_fields), .shape = ANSWER_EMPTY, .status = 204,
+     .run = leave},
 };
 
 const struct operation_table lease_routes = OPERATION_TABLE(routes);

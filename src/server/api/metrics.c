@@ -322,9 +322,8 @@ static pawl_status read_metrics(struct call *call, pawl_error *err) {
 }
 
 static const struct operation routes[] = {
-    {READS("/metrics", "readMetrics", "health"),
-     .summary = "Metrics for Prometheus, or OpenMetrics 1.0 on request", .shape = ANSWER_TEXT,
-     .serve = read_metrics},
+    {OPERATION("server.metrics", "Metrics for Prometheus, or OpenMetrics 1.0 on request"), READS("/metrics"),
+     .shape = ANSWER_TEXT, .serve = read_metrics},
 };
 
 const struct operation_table metrics_routes = OPERATION_TABLE(routes);

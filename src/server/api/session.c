@@ -13,7 +13,7 @@ static const struct column columns[] = {
 
 static pawl_status show(struct request *request, int64_t until_ms, pawl_error *err) {
     const struct call *call = call_of(request);
-    return REQUEST_RECORD(request, columns, err, cell_cstr(credential_name(call->as)), cell_time(until_ms),
+    return REQUEST_RECORD(request, columns, err, cell_cstr(role_name(call->as)), cell_time(until_ms),
                           cell_bool(!call_sees_content(call) || call->server->redact.count > 0),
                           cell_cstr(PAWL_VERSION));
 }
@@ -45,13 +45,13 @@ static pawl_status end_session(struct call *call, pawl_error *err) {
 }
 
 static const struct operation routes[] = {
-    {READS("/v1/session", "readSession", "session"), .pool = POOL_LOOP, .summary = "What the caller may do",
+    {OPERATION("session.show", "What the caller may do"), READS("/v1/session"), .pool = POOL_LOOP,
      .shape = ANSWER_RECORD, COLUMNS(columns), .run = read_session},
-    {ROUTE(METHOD_POST, "/v1/session", "makeSession", "session"), .credential = CREDENTIAL_VIEWER,
-     .pool = POOL_LOOP, .summary = "Exchange a token for a cookie, for browsers", .shape = ANSWER_RECORD,
+    {OPERATION("session.create", "Exchange a token for a cookie, for browsers"),
+     ROUTE(METHOD_POST, "/v1/session"), .role = ROLE_VIEWER, .pool = POOL_LOOP, .shape = ANSWER_RECORD,
      COLUMNS(columns), .run = make_session},
-    {ROUTE(METHOD_DELETE, "/v1/session", "endSession", "session"), .pool = POOL_LOOP,
-     .summary = "Sign out: end the session of the cookie", .shape = ANSWER_EMPTY, .status = 204,
+    {OPERATION("session.delete", "Sign out: end the session of the cookie"),
+     ROUTE(METHOD_DELETE, "/v1/session"), .pool = POOL_LOOP, .shape = ANSWER_EMPTY, .status = 204,
      .serve = end_session},
 };
 

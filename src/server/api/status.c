@@ -31,17 +31,14 @@ static pawl_status read_openapi(struct call *call, pawl_error *err) {
 }
 
 static const struct operation routes[] = {
-    {READS("/v1/status", "readStatus", "status"),
-     .summary = "Backlog, ages, counters and instances, read now", .shape = ANSWER_OBJECT,
-     .serve = read_status},
-    {READS("/v1/overview", "readOverview", "status"), .pool = POOL_LOOP,
-     .summary = "The latest sample with its rates, and the preceding series", .shape = ANSWER_OBJECT,
-     .serve = read_overview},
-    {READS("/v1/stream", "readStream", "status"), .pool = POOL_LOOP,
-     .summary = "Server-sent events: every sample as it is taken", .shape = ANSWER_STREAM,
-     .serve = read_overview},
-    {READS("/v1/openapi.json", "readOpenapi", "status"), .pool = POOL_LOOP,
-     .summary = "This interface as an OpenAPI 3.1 document", .shape = ANSWER_OBJECT, .serve = read_openapi},
+    {OPERATION("status", "Backlog, ages, counters and instances, read now"), READS("/v1/status"),
+     .shape = ANSWER_OBJECT, .serve = read_status},
+    {OPERATION("server.overview", "The latest sample with its rates, and the preceding series"),
+     READS("/v1/overview"), .pool = POOL_LOOP, .shape = ANSWER_OBJECT, .serve = read_overview},
+    {OPERATION("server.changes", "Server-sent events: every sample as it is taken"), READS("/v1/stream"),
+     .pool = POOL_LOOP, .shape = ANSWER_STREAM, .serve = read_overview},
+    {OPERATION("server.openapi", "This interface as an OpenAPI 3.1 document"), READS("/v1/openapi.json"),
+     .pool = POOL_LOOP, .shape = ANSWER_OBJECT, .serve = read_openapi},
 };
 
 const struct operation_table status_routes = OPERATION_TABLE(routes);

@@ -17,8 +17,8 @@ struct call {
     struct store *store; /* NULL for POOL_LOOP */
     struct arena *arena;
     const struct operation *route;
-    struct value *values; /* one per field of the route */
-    enum credential as;
+    struct value *values; /* one per input of the route, and an absent one */
+    enum role as;
     pawl_str session;        /* the caller's; absent: none */
     pawl_str key;            /* Idempotency-Key; absent: none */
     const char *last_seen;   /* Last-Event-ID; NULL: none */
@@ -26,6 +26,12 @@ struct call {
     const char *person;      /* Pawl-Actor; NULL: none */
     const char *traceparent; /* NULL: none */
     const char *tracestate;  /* NULL: none */
+    struct {
+        const char *agent, *mcp_version, *mcp_method, *mcp_name;
+    } about;              /* more headers; NULL: none */
+    pawl_str body;        /* of a raw route */
+    struct call_mcp *mcp; /* a message of MCP while it lasts; NULL: none */
+    struct buf news;      /* what to tell the client while it waits: one line of JSON */
     struct buf out;
     struct json_writer json;      /* into out */
     const struct column *columns; /* of the list that is being written */
@@ -53,13 +59,17 @@ struct call_input {
 PAWL_MUSTCHECK pawl_status call_read(struct call *call, const struct call_input *input, pawl_error *err);
 
 /* The value of a field of the route; absent if it has no such field. */
-const struct value *call_value(const struct call *call, const char *name);
+struct value call_value(const struct call *call, const char *name);
 /* Whether the caller may see the contents and results of work: a viewer may not, like the database's view
  * role, and with --redact '*' no one may. */
 bool call_sees_content(const struct call *call);
 /* HTTP as a front of operations (front.c). */
 static inline struct call *call_of(const struct request *request) { return request->self; }
+struct request http_request(struct call *call);
 PAWL_MUSTCHECK pawl_status http_run(struct call *call, operation_run *run, pawl_error *err);
+
+/* api/mcp.c: frees call->mcp. */
+void call_mcp_free(struct call *call);
 
 /* The caller for the audit: the role and, if given, the person. */
 pawl_str call_actor(struct call *call);

@@ -7,7 +7,4 @@
 /* Decodes a cursor in place. PAWL_INVALID if it does not belong to this list. */
 PAWL_MUSTCHECK pawl_status call_cursor_check(struct call *call, struct value *value, pawl_error *err);
 
-/* The list and its filters, without page and size. */
-pawl_str call_cursor_scope(const struct call *call);
-
 #endif

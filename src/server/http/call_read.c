@@ -53,17 +53,21 @@ static pawl_status read_query(struct call *call, const char *query, pawl_error *
         status = decode(call->arena, name, true, "the query", &name, err);
         if (status != PAWL_OK)
             return status;
-        const struct field *field = fields_find(route->fields, route->field_count, name, IN_QUERY);
+        const struct field *field;
+        size_t at = 0;
+        while ((field = operation_input(route, at)) != NULL &&
+               !(field->in == IN_QUERY && str_equal_cstr(name, field->name)))
+            at++;
         if (field == NULL) {
-            char names[FIELDS_NAMES_BYTES];
-            fields_names(route->fields, route->field_count, IN_QUERY, names);
+            char names[OPERATION_NAMES_BYTES];
+            operation_names(route, IN_QUERY, names);
             return error_set(err, PAWL_INVALID, "http",
                              "there is no parameter \"%.*s\" here; the parameters are: %s", STR_ARG(name),
                              names);
         }
-        struct value *into = &call->values[field - route->fields];
+        struct value *into = &call->values[at];
         if (into->present)
-            return error_set(err, PAWL_INVALID, "http", "%s: it is given twice", field->name);
+            return error_set(err, PAWL_INVALID, "http", "%s is given twice", field->name);
         status = decode(call->arena, value, true, field->name, &value, err);
         if (status == PAWL_OK)
             status = field_from_text(field, value, into, err);
@@ -94,25 +98,28 @@ static pawl_status read_body(struct call *call, pawl_str body, pawl_error *err) 
     if (status == PAWL_OK && tree->kind != TREE_OBJECT)
         status = error_set(err, PAWL_INVALID, "http", "the body must be a JSON object");
     if (status == PAWL_OK)
-        status =
-            fields_read(tree, "the body", call->route->fields, call->route->field_count, call->values, err);
+        status = operation_read(call->route, "the body", tree, call->values, err);
     return status;
 }
 
 pawl_status call_read(struct call *call, const struct call_input *input, pawl_error *err) {
     const struct operation *route = call->route;
-    call->values = arena_array(call->arena, route->field_count, sizeof *call->values);
+    const struct field *field;
+    call->values = arena_array(call->arena, operation_inputs(route) + 1, sizeof *call->values);
     if (call->values == NULL)
         return error_set(err, PAWL_NO_MEMORY, "http", "no memory for the parameters");
     pawl_status status = read_path(call, input, err);
     if (status == PAWL_OK)
         status = read_query(call, input->query, err);
+    call->body = input->body;
+    if (route->raw)
+        return status;
     if (status == PAWL_OK && route->method != METHOD_GET)
         status = read_body(call, input->body, err);
-    for (size_t i = 0; status == PAWL_OK && i < route->field_count; i++) {
-        if (route->fields[i].required && !call->values[i].present)
-            status = error_set(err, PAWL_INVALID, "http", "%s: it is missing", route->fields[i].name);
-        else if (route->fields[i].type == FIELD_CURSOR && call->values[i].present)
+    for (size_t i = 0; status == PAWL_OK && (field = operation_input(route, i)) != NULL; i++) {
+        if (field->required && field->in != IN_TERMINAL && !call->values[i].present)
+            status = error_set(err, PAWL_INVALID, "http", "%s is missing", field->name);
+        else if (field->type == FIELD_CURSOR && call->values[i].present)
             status = call_cursor_check(call, &call->values[i], err);
     }
     return status;

@@ -88,11 +88,6 @@ void exchange_work(struct pool_task *pool_task, struct store *store, const pawl_
     server_hand_back(exchange->server, pool_task);
 }
 
-/* Every action of an operator is recorded, whatever its handler does. */
-static bool audited(const struct operation *route) {
-    return route->method != METHOD_GET && route->credential == CREDENTIAL_OPERATOR && !route->unaudited;
-}
-
 void exchange_run(struct exchange *exchange, struct store *store, const pawl_error *opened) {
     struct call *call = &exchange->call;
     struct call_input input = {.parts = exchange->match.parts,
@@ -114,7 +109,7 @@ void exchange_run(struct exchange *exchange, struct store *store, const pawl_err
     if (status == PAWL_OK)
         status = call->route->serve != NULL ? call->route->serve(call, &err)
                                             : http_run(call, call->route->run, &err);
-    if (status == PAWL_OK && audited(call->route))
+    if (status == PAWL_OK && call->route->changes == CHANGES_ACTION)
         status = call_audit(call, &err);
     if (status == PAWL_OK)
         status = buf_status(&call->out, "http", &err);

@@ -9,6 +9,7 @@
 struct MHD_Connection;
 struct asset;
 struct key;
+struct flow;
 
 /* What an open connection is doing, and since when. */
 enum link_state { LINK_READING, LINK_WORKING, LINK_WRITING, LINK_STREAMING };
@@ -26,9 +27,16 @@ struct links {
     size_t count;
 };
 
-enum exchange_state { EXCHANGE_NEW, EXCHANGE_BODY, EXCHANGE_WORKING, EXCHANGE_ANSWER, EXCHANGE_ANSWERED };
+enum exchange_state {
+    EXCHANGE_NEW,
+    EXCHANGE_BODY,
+    EXCHANGE_WORKING,
+    EXCHANGE_ANSWER,
+    EXCHANGE_FLOW,
+    EXCHANGE_ANSWERED
+};
 
-/* Of a claim that waits for work; claim_waits.c. */
+/* Of a request that waits; claim_waits.c. */
 struct exchange_wait {
     struct exchange *next;
     int64_t until_ms, tried_ms;
@@ -57,6 +65,8 @@ struct exchange {
     const char *allow;
     int64_t began_us;
     struct exchange_wait wait;
+    struct flow *flow; /* its answer is sent while it waits; NULL: not so */
+    bool orphan;       /* its connection is gone, a thread still works on it */
 };
 
 /* exchange.c: the answer as a problem (RFC 9457). */
@@ -67,6 +77,8 @@ void exchange_failure(struct exchange *exchange, const pawl_error *err);
 void exchange_run(struct exchange *exchange, struct store *store, const pawl_error *opened);
 /* Forgets the answer, so that the handler can run again. */
 void exchange_again(struct exchange *exchange);
+/* http.c: the pool whose threads run it. */
+struct store_pool *exchange_pool(const struct exchange *exchange);
 /* http.c: what runs in no thread any more is answered. */
 void http_answer(struct exchange *exchange);
 /* The same in a thread of a pool: the loop gets it back. */

@@ -5,26 +5,28 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "handler/tools/tools.h"
+#include "operations/front/cursor.h"
+#include "operations/front/fields.h"
 #include "server/access/redact.h"
 #include "server/http/call.h"
 #include "server/http/call_int.h"
-#include "server/http/cursor.h"
 #include "server/server.h"
 #include "view/output/row.h"
 #include "work/pipeline/builtin.h"
 
-static struct value front_value(void *self, const char *name) { return *call_value(self, name); }
+static struct value front_value(void *self, const char *name) { return call_value(self, name); }
 
 static int front_limit(void *self) {
-    const struct value *limit = call_value(self, "limit");
-    return limit->present ? (int)limit->number : PAWL_LIST_DEFAULT;
+    struct value limit = call_value(self, "limit");
+    return limit.present ? (int)limit.number : PAWL_LIST_DEFAULT;
 }
 
-static pawl_str front_after(void *self) { return call_value(self, "cursor")->text; }
+static pawl_str front_after(void *self) { return call_value(self, "cursor").text; }
 
 /* ---- Answers */
 
-static struct cell cell_shown(const struct call *call, const struct column *column, struct cell cell) {
+static struct cell front_shown(void *self, const struct column *column, struct cell cell) {
+    struct call *call = self;
     if (column->content && !call_sees_content(call))
         return cell_none();
     if (cell.present && (column->type == CELL_JSON || strcmp(column->key, "payload") == 0))
@@ -41,7 +43,7 @@ static void write_cells(struct call *call, const struct column *columns, size_t 
         return;
     }
     for (size_t i = 0; i < count; i++)
-        shown[i] = cell_shown(call, &columns[i], cells[i]);
+        shown[i] = front_shown(call, &columns[i], cells[i]);
     buf_init(&text, 0);
     output_cells_json(&text, columns, count, shown);
     if (text.failed)
@@ -66,16 +68,9 @@ static void front_row(void *self, const struct cell *cells) {
     write_cells(call, call->columns, call->column_count, cells);
 }
 
-static bool takes(const struct call *call, const char *name) {
-    size_t i = 0;
-    while (i < call->route->field_count && strcmp(call->route->fields[i].name, name) != 0)
-        i++;
-    return i < call->route->field_count;
-}
-
 /* Whether a list without a cursor has reached its limit: then there may be more. */
 static bool cut(struct call *call) {
-    return takes(call, "limit") && !takes(call, "cursor") && call->rows >= (size_t)front_limit(call);
+    return call->route->paged == PAGED_LIMIT && call->rows >= (size_t)front_limit(call);
 }
 
 static pawl_status front_list_end(void *self, const char *next, pawl_error *err) {
@@ -83,7 +78,9 @@ static pawl_status front_list_end(void *self, const char *next, pawl_error *err)
     const char *cursor = NULL;
     json_end_array(&call->json);
     json_key(&call->json, "next");
-    if (next != NULL && (cursor = cursor_make(call->arena, call_cursor_scope(call), str_from(next))) == NULL)
+    if (next != NULL &&
+        (cursor = cursor_make(call->arena, operation_scope(call->arena, call->route, call->values),
+                              str_from(next))) == NULL)
         return error_set(err, PAWL_NO_MEMORY, "http", "no memory for a cursor");
     json_cstr(&call->json, cursor);
     json_key(&call->json, "more");
@@ -132,6 +129,14 @@ static pawl_status front_key(void *self, unsigned part, pawl_uuid *key, pawl_err
     return call_request(self, part, key, err);
 }
 
+/* The answer of now is the one to give when the time is up. */
+static bool front_wait(void *self, const struct waiting *waiting) {
+    struct call *call = self;
+    call->wait_ms = waiting->timeout_ms;
+    call->wait_for = str_from(waiting->what);
+    return false;
+}
+
 static const struct front front = {.dashes = "",
                                    .value = front_value,
                                    .limit = front_limit,
@@ -145,9 +150,15 @@ static const struct front front = {.dashes = "",
                                    .tools_named = front_tools_named,
                                    .tools = front_tools,
                                    .actor = front_actor,
-                                   .key = front_key};
+                                   .key = front_key,
+                                   .wait = front_wait,
+                                   .shown = front_shown};
+
+struct request http_request(struct call *call) {
+    return (struct request){call->store, call->arena, &front, call};
+}
 
 pawl_status http_run(struct call *call, operation_run *run, pawl_error *err) {
-    struct request request = {call->store, call->arena, &front, call};
+    struct request request = http_request(call);
     return run(&request, err);
 }

@@ -15,6 +15,7 @@
 #include "server/claim_waits.h"
 #include "server/http/assets.h"
 #include "server/http/exchange.h"
+#include "server/http/flow.h"
 #include "server/http/framing.h"
 #include "server/http/idempotency.h"
 #include "server/http/respond.h"
@@ -100,6 +101,7 @@ static struct exchange *exchange_new(struct server *server, struct MHD_Connectio
     exchange->call = (struct call){.server = server, .arena = arena};
     buf_init(&exchange->body, PAWL_HTTP_BODY_BYTES_MAX);
     buf_init(&exchange->call.out, PAWL_HTTP_ANSWER_BYTES_MAX);
+    buf_init(&exchange->call.news, 0);
     json_writer_init(&exchange->call.json, &exchange->call.out);
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
@@ -113,6 +115,9 @@ static void exchange_free(struct exchange *exchange) {
     keys_release(exchange->server->keys, exchange->key);
     buf_free(&exchange->body);
     buf_free(&exchange->call.out);
+    buf_free(&exchange->call.news);
+    call_mcp_free(&exchange->call);
+    flow_free(exchange->flow);
     arena_free(exchange->call.arena);
     free(exchange);
 }
@@ -127,8 +132,11 @@ static void request_completed(void *self, struct MHD_Connection *connection, voi
         return;
     stats_count(exchange->server->stats, exchange);
     link_set(exchange->link, LINK_READING);
-    exchange_free(exchange);
     *context = NULL;
+    claim_waits_drop(exchange->server->claim_waits, exchange);
+    exchange->orphan = exchange->wait.trying;
+    if (!exchange->orphan)
+        exchange_free(exchange);
 }
 
 static enum MHD_Result answer(struct exchange *exchange) {
@@ -169,7 +177,7 @@ static enum MHD_Result judge(struct exchange *exchange) {
     struct auth_question question = {
         .reads = exchange->reads,
         .page = exchange->asset != NULL,
-        .needs = route != NULL ? route->credential : CREDENTIAL_NONE,
+        .needs = route != NULL ? route->role : ROLE_NONE,
         .host = header(exchange, "Host"),
         .origin = header(exchange, "Origin"),
         .fetch_site = header(exchange, "Sec-Fetch-Site"),
@@ -245,6 +253,10 @@ static enum MHD_Result begin(struct exchange *exchange, const char *method) {
     exchange->call.tracestate = header(exchange, "tracestate");
     exchange->call.last_seen = header(exchange, "Last-Event-ID");
     exchange->call.person = header(exchange, "Pawl-Actor");
+    exchange->call.about.agent = header(exchange, "Pawl-Agent");
+    exchange->call.about.mcp_version = header(exchange, "MCP-Protocol-Version");
+    exchange->call.about.mcp_method = header(exchange, "Mcp-Method");
+    exchange->call.about.mcp_name = header(exchange, "Mcp-Name");
     exchange->asset = exchange->match.methods == 0 ? asset_find(exchange->path) : NULL;
     enum MHD_Result result = judge(exchange);
     if (exchange->state == EXCHANGE_NEW && result == MHD_YES)
@@ -261,6 +273,11 @@ static enum MHD_Result take_body(struct exchange *exchange, const char *data, si
         buf_append(&exchange->body, data, *size);
     *size = 0;
     return MHD_YES;
+}
+
+struct store_pool *exchange_pool(const struct exchange *exchange) {
+    struct server *server = exchange->server;
+    return exchange->match.route->pool == POOL_LEASE ? &server->lease_pool : &server->query_pool;
 }
 
 /* The request is complete: pass it to a thread, or handle it here if it needs no store. */
@@ -296,9 +313,27 @@ static enum MHD_Result dispatch(struct exchange *exchange) {
     exchange->state = EXCHANGE_WORKING;
     link_set(exchange->link, LINK_WORKING);
     MHD_suspend_connection(exchange->connection);
-    store_pool_put(route->pool == POOL_LEASE ? &server->lease_pool : &server->query_pool,
-                   &exchange->pool_task);
+    store_pool_put(exchange_pool(exchange), &exchange->pool_task);
     return MHD_YES;
+}
+
+/* The request waits, and there is something to tell. */
+static enum MHD_Result start_flow(struct exchange *exchange) {
+    pawl_error err;
+    link_set(exchange->link, LINK_STREAMING);
+    exchange->state = EXCHANGE_ANSWERED;
+    return flow_start(exchange, &err) == PAWL_OK ? MHD_YES : MHD_NO; /* which ends the connection */
+}
+
+static void tell_news(struct exchange *exchange) {
+    struct buf *news = &exchange->call.news;
+    bool first = exchange->flow == NULL;
+    pawl_error err;
+    if (news->len > 0 && flow_send(exchange, buf_str(news), &err) == PAWL_OK && first) {
+        exchange->state = EXCHANGE_FLOW;
+        MHD_resume_connection(exchange->connection);
+    }
+    buf_reset(news);
 }
 
 /* NOLINTNEXTLINE(readability-function-size): libmicrohttpd decides how many parameters this has */
@@ -318,6 +353,8 @@ static enum MHD_Result handle(void *self, struct MHD_Connection *connection, con
         return MHD_YES;
     if (exchange->state == EXCHANGE_ANSWER)
         return answer(exchange);
+    if (exchange->state == EXCHANGE_FLOW)
+        return start_flow(exchange);
     if (*size > 0)
         return take_body(exchange, data, size);
     return exchange->state == EXCHANGE_BODY ? dispatch(exchange) : MHD_YES;
@@ -326,14 +363,27 @@ static enum MHD_Result handle(void *self, struct MHD_Connection *connection, con
 /* A request whose handler has ended. */
 static void http_done(struct pool_task *pool_task) {
     struct exchange *exchange = (struct exchange *)pool_task;
-    if (!claim_waits_keep(exchange->server->claim_waits, exchange))
+    if (exchange->orphan)
+        exchange_free(exchange);
+    else if (claim_waits_keep(exchange->server->claim_waits, exchange))
+        tell_news(exchange);
+    else
         http_answer(exchange);
 }
 
 void http_answer(struct exchange *exchange) {
-    exchange->state = EXCHANGE_ANSWER;
+    struct call *call = &exchange->call;
+    pawl_error err;
     keys_finish(exchange->server->keys, exchange);
-    MHD_resume_connection(exchange->connection);
+    if (exchange->flow == NULL) {
+        exchange->state = EXCHANGE_ANSWER;
+        MHD_resume_connection(exchange->connection);
+        return;
+    }
+    if (call->type == NULL &&
+        flow_send(exchange, buf_str(&call->out), &err) != PAWL_OK) /* no problem document */
+        log_failure(&exchange->server->config.log, LOG_LEVEL_WARN, "request_failed", &err);
+    flow_end(exchange);
 }
 
 /* ---- The daemon */

@@ -5,128 +5,75 @@
 
 #include "base/limits.h"
 #include "base/str.h"
+#include "operations/front/fields.h"
+#include "operations/front/schema.h"
 #include "server/access/auth.h"
 #include "server/http/route.h"
 
-static void text(struct json_writer *json, const char *key, const char *value) {
-    json_key(json, key);
-    json_cstr(json, value);
-}
-
-static void open_object(struct json_writer *json, const char *key) {
-    json_key(json, key);
-    json_begin_object(json);
-}
-
 static void reference(struct json_writer *json, const char *target) {
     json_begin_object(json);
-    text(json, "$ref", target);
+    schema_text(json, "$ref", target);
     json_end_object(json);
 }
 
 /* ---- Fields */
 
-static void choices(struct json_writer *json, const char *list) {
-    json_key(json, "enum");
-    json_begin_array(json);
-    while (*list != '\0') {
-        size_t len = strcspn(list, "|");
-        json_str(json, (pawl_str){list, len});
-        list += list[len] == '|' ? len + 1 : len;
+/* A value that the field takes. */
+static void example(struct json_writer *json, const char *key, const struct field *field) {
+    json_key(json, key);
+    if (field->example != NULL) {
+        json_raw(json, str_from(field->example));
+        return;
     }
-    json_end_array(json);
-}
-
-static void bounds(struct json_writer *json, const char *low, const char *high, const struct field *field) {
-    if (field->min != 0 || strcmp(low, "minimum") == 0) {
-        json_key(json, low);
-        json_int(json, field->min);
-    }
-    if (field->max != 0) {
-        json_key(json, high);
-        json_int(json, field->max);
-    }
-}
-
-static void array(struct json_writer *json, const struct field *field, const char *type, const char *format) {
-    text(json, "type", "array");
-    bounds(json, "minItems", "maxItems", field);
-    open_object(json, "items");
-    text(json, "type", type);
-    if (format != NULL)
-        text(json, "format", format);
-    json_end_object(json);
-}
-
-static void field_schema(struct json_writer *json, const struct field *field) {
-    json_begin_object(json);
     switch (field->type) {
-    case FIELD_TEXT:
-    case FIELD_CURSOR:
-        text(json, "type", "string");
-        json_key(json, "minLength");
-        json_int(json, field->min != 0 ? field->min : 1);
-        break;
     case FIELD_INT:
-        text(json, "type", "integer");
-        text(json, "format", "int64");
-        bounds(json, "minimum", "maximum", field);
-        break;
+    case FIELD_DURATION:
+        json_int(json, field->min > 1 || field->max == 1 ? field->min : 2);
+        return;
+    case FIELD_TIME:
+        json_raw(json, STR("4102444800000"));
+        return;
     case FIELD_BOOL:
-        text(json, "type", "boolean");
-        break;
+        json_bool(json, true);
+        return;
     case FIELD_UUID:
-        text(json, "type", "string");
-        text(json, "format", "uuid");
-        break;
     case FIELD_ID:
-        text(json, "type", "string");
-        text(json, "pattern", "^[0-9a-fA-F]{8}[0-9a-fA-F-]{0,28}$");
-        break;
+        json_cstr(json, "01890a5d-ac96-774b-bcce-b302099a8057");
+        return;
     case FIELD_CHOICE:
-        text(json, "type", "string");
-        choices(json, field->choices);
-        break;
+        json_str(json, (pawl_str){field->choices, strcspn(field->choices, "|")});
+        return;
     case FIELD_JSON:
-        break; /* anything */
     case FIELD_OBJECT:
-        text(json, "type", "object");
-        break;
+        json_raw(json, STR("{\"n\": 1}"));
+        return;
     case FIELD_TEXTS:
-        array(json, field, "string", NULL);
-        break;
-    case FIELD_INTS:
-        array(json, field, "integer", "int64");
-        break;
-    case FIELD_UUIDS:
-        array(json, field, "string", "uuid");
-        break;
-    case FIELD_OBJECTS:
-        array(json, field, "object", NULL);
-        break;
+        json_raw(json, STR("[\"one\"]"));
+        return;
+    default:
+        json_cstr(json, field->name);
     }
-    if (field->in == IN_BODY)
-        text(json, "description", field->help);
-    json_end_object(json);
 }
 
 static void parameters(struct json_writer *json, const struct operation *route) {
+    const struct field *field;
     json_key(json, "parameters");
     json_begin_array(json);
-    for (size_t i = 0; i < route->field_count; i++) {
-        const struct field *field = &route->fields[i];
-        if (field->in == IN_BODY)
+    for (size_t i = 0; (field = operation_input(route, i)) != NULL; i++) {
+        if (field->in == IN_BODY || field->in == IN_TERMINAL)
             continue;
         json_begin_object(json);
-        text(json, "name", field->name);
-        text(json, "in", field->in == IN_PATH ? "path" : "query");
-        if (field->required) {
+        schema_text(json, "name", field->name);
+        schema_text(json, "in", field->in == IN_PATH ? "path" : "query");
+        if (field->required || field->in == IN_PATH) {
             json_key(json, "required");
             json_bool(json, true);
         }
-        text(json, "description", field->help);
+        schema_text(json, "description", field->help);
+        if (field->required || field->in == IN_PATH || field->example != NULL)
+            example(json, "example", field);
         json_key(json, "schema");
-        field_schema(json, field);
+        schema_field(json, field, false);
         json_end_object(json);
     }
     if (route->method == METHOD_POST)
@@ -135,136 +82,51 @@ static void parameters(struct json_writer *json, const struct operation *route) 
 }
 
 static bool has_body(const struct operation *route, bool required) {
-    for (size_t i = 0; i < route->field_count; i++)
-        if (route->fields[i].in == IN_BODY && (!required || route->fields[i].required))
+    const struct field *field;
+    for (size_t i = 0; (field = operation_input(route, i)) != NULL; i++)
+        if (field->in == IN_BODY && (!required || field->required))
             return true;
     return false;
 }
 
 static void request_body(struct json_writer *json, const struct operation *route) {
+    const struct field *field;
     if (!has_body(route, false))
         return;
-    open_object(json, "requestBody");
+    schema_open(json, "requestBody");
     json_key(json, "required");
     json_bool(json, has_body(route, true));
-    open_object(json, "content");
-    open_object(json, "application/json");
-    open_object(json, "schema");
-    text(json, "type", "object");
-    json_key(json, "additionalProperties");
-    json_bool(json, false);
-    open_object(json, "properties");
-    for (size_t i = 0; i < route->field_count; i++) {
-        if (route->fields[i].in != IN_BODY)
-            continue;
-        json_key(json, route->fields[i].name);
-        field_schema(json, &route->fields[i]);
-    }
+    schema_open(json, "content");
+    schema_open(json, "application/json");
+    json_key(json, "schema");
+    schema_fields(json, route, true);
+    json_key(json, "example");
+    json_begin_object(json);
+    for (size_t i = 0; (field = operation_input(route, i)) != NULL; i++)
+        if (field->in == IN_BODY && (field->required || field->example != NULL))
+            example(json, field->name, field);
     json_end_object(json);
-    if (has_body(route, true)) {
-        json_key(json, "required");
-        json_begin_array(json);
-        for (size_t i = 0; i < route->field_count; i++)
-            if (route->fields[i].in == IN_BODY && route->fields[i].required)
-                json_cstr(json, route->fields[i].name);
-        json_end_array(json);
-    }
-    for (int level = 0; level < 4; level++)
+    for (int level = 0; level < 3; level++)
         json_end_object(json);
 }
 
 /* ---- Answers */
 
-static void nullable(struct json_writer *json, const char *key, const char *suffix, const char *type,
-                     const char *format) {
-    char name[64];
-    snprintf(name, sizeof name, "%s%s", key, suffix);
-    open_object(json, name);
-    if (type != NULL) {
-        json_key(json, "type");
-        json_begin_array(json);
-        json_cstr(json, type);
-        json_cstr(json, "null");
-        json_end_array(json);
-    }
-    if (format != NULL)
-        text(json, "format", format);
-    json_end_object(json);
-}
-
-static void columns_schema(struct json_writer *json, const struct operation *route) {
-    json_begin_object(json);
-    text(json, "type", "object");
-    open_object(json, "properties");
-    for (size_t i = 0; i < route->column_count; i++) {
-        const struct column *column = &route->columns[i];
-        switch (column->type) {
-        case CELL_TEXT:
-            nullable(json, column->key, "", "string", NULL);
-            break;
-        case CELL_INT:
-            nullable(json, column->key, "", "integer", "int64");
-            break;
-        case CELL_BOOL:
-            nullable(json, column->key, "", "boolean", NULL);
-            break;
-        case CELL_UUID:
-            nullable(json, column->key, "", "string", "uuid");
-            break;
-        case CELL_TIME:
-            nullable(json, column->key, "_ms", "integer", "int64");
-            nullable(json, column->key, "_at", "string", "date-time");
-            break;
-        case CELL_DURATION:
-            nullable(json, column->key, "_ms", "integer", "int64");
-            break;
-        case CELL_JSON:
-            nullable(json, column->key, "", NULL, NULL);
-            break;
-        }
-    }
-    json_end_object(json);
-    json_end_object(json);
-}
-
-static void list_schema(struct json_writer *json, const struct operation *route) {
-    json_begin_object(json);
-    text(json, "type", "object");
-    json_key(json, "required");
-    json_begin_array(json);
-    json_cstr(json, "items");
-    json_cstr(json, "next");
-    json_cstr(json, "more");
-    json_end_array(json);
-    open_object(json, "properties");
-    open_object(json, "items");
-    text(json, "type", "array");
-    json_key(json, "items");
-    columns_schema(json, route);
-    json_end_object(json);
-    nullable(json, "next", "", "string", NULL);
-    open_object(json, "more");
-    text(json, "type", "boolean");
-    json_end_object(json);
-    json_end_object(json);
-    json_end_object(json);
-}
-
 static void answer_content(struct json_writer *json, const struct operation *route) {
     if (route->shape == ANSWER_EMPTY)
         return;
-    open_object(json, "content");
-    open_object(json, route->shape == ANSWER_TEXT     ? "text/plain"
+    schema_open(json, "content");
+    schema_open(json, route->shape == ANSWER_TEXT     ? "text/plain"
                       : route->shape == ANSWER_STREAM ? "text/event-stream"
                                                       : "application/json");
     json_key(json, "schema");
     if (route->shape == ANSWER_LIST) {
-        list_schema(json, route);
+        schema_list(json, route);
     } else if (route->shape == ANSWER_RECORD) {
-        columns_schema(json, route);
+        schema_columns(json, route);
     } else {
         json_begin_object(json);
-        text(json, "type", route->shape == ANSWER_OBJECT ? "object" : "string");
+        schema_text(json, "type", route->shape == ANSWER_OBJECT ? "object" : "string");
         json_end_object(json);
     }
     json_end_object(json);
@@ -273,10 +135,10 @@ static void answer_content(struct json_writer *json, const struct operation *rou
 
 static void responses(struct json_writer *json, const struct operation *route) {
     char status[8];
-    open_object(json, "responses");
+    schema_open(json, "responses");
     snprintf(status, sizeof status, "%d", route->status != 0 ? route->status : 200);
-    open_object(json, status);
-    text(json, "description", route->status == 202 ? "It runs; ask for its progress." : "It is done.");
+    schema_open(json, status);
+    schema_text(json, "description", route->status == 202 ? "It runs; ask for its progress." : "It is done.");
     answer_content(json, route);
     json_end_object(json);
     json_key(json, "4XX");
@@ -286,21 +148,30 @@ static void responses(struct json_writer *json, const struct operation *route) {
     json_end_object(json);
 }
 
+/* Its noun; what is its own noun concerns the system. */
+static pawl_str tag_of(const struct operation *route) {
+    const char *dot = strchr(route->name, '.');
+    return dot != NULL ? (pawl_str){route->name, (size_t)(dot - route->name)} : STR("system");
+}
+
 static void operation(struct json_writer *json, const struct operation *route) {
     static const char *const keys[METHOD_COUNT] = {"get", "post", "put", "delete"};
-    open_object(json, keys[route->method]);
-    text(json, "operationId", route->id);
+    schema_open(json, keys[route->method]);
+    char id[64];
+    snprintf(id, sizeof id, "%s", route->name);
+    id[strcspn(id, ".")] = id[strcspn(id, ".")] == '.' ? '_' : '\0';
+    schema_text(json, "operationId", id);
     json_key(json, "tags");
     json_begin_array(json);
-    json_cstr(json, route->tag);
+    json_str(json, tag_of(route));
     json_end_array(json);
-    text(json, "summary", route->route_summary != NULL ? route->route_summary : route->summary);
-    text(json, "x-credential", credential_name(route->credential));
+    schema_text(json, "summary", route->summary);
+    schema_text(json, "x-role", role_name(route->role));
     json_key(json, "security");
     json_begin_array(json);
-    if (route->credential != CREDENTIAL_NONE) {
+    if (route->role != ROLE_NONE) {
         json_begin_object(json);
-        json_key(json, route->credential == CREDENTIAL_WORKER ? "worker" : "token");
+        json_key(json, route->role == ROLE_WORKER ? "worker" : "token");
         json_begin_array(json);
         json_end_array(json);
         json_end_object(json);
@@ -346,33 +217,39 @@ static const char components[] =
     "\"required\":[\"type\",\"title\",\"status\",\"detail\"],\"properties\":{\"type\":{\"type\":\"string\"},"
     "\"title\":{\"type\":\"string\"},\"status\":{\"type\":\"integer\"},\"detail\":{\"type\":\"string\"}}}}}";
 
-/* Every tag of a route is here; a test checks that. */
+/* Every noun of a route is here; a test checks that. */
 static const struct {
     const char *name, *description;
 } tag_rows[] = {
-    {"health", "Whether the server and its database are there, and metrics."},
+    {"system", "The state of the whole system, what something is waiting for, pauses, upkeep."},
+    {"server", "Whether the server and its database are there, metrics, live changes."},
     {"session", "Signing in from a browser."},
-    {"status", "The state of the whole system: now, recently, and live."},
-    {"messages", "Messages of the outbox, the inbox and perspectives, and sending."},
-    {"dead letters", "Messages that failed for good and are waiting for a person."},
-    {"fleet", "Instances, lanes, duties, and where a stream belongs."},
-    {"events", "The event store."},
-    {"perspectives", "Read models and how far they are."},
-    {"receptors", "Handlers of events: their patterns, progress and results."},
-    {"jobs", "Pooled work: jobs, their queues and limits."},
-    {"tasks", "What jobs are made of."},
-    {"pipelines", "Steps of tasks."},
-    {"schedules", "What comes when."},
-    {"runs", "Reading a source in partitions, page by page."},
-    {"agents", "Which tools each agent may use, and what was refused."},
-    {"audit", "What people did and what was executed."},
-    {"pauses", "What is held up."},
-    {"alerts", "Rules, their history, and silences."},
+    {"message", "Messages of the outbox, the inbox and perspectives, and dead letters."},
+    {"event", "The event store."},
+    {"stream", "Streams with waiting messages, and where a stream belongs."},
+    {"job", "Pooled work."},
+    {"limit", "Limits of the keys of jobs."},
+    {"task", "What jobs are made of."},
+    {"pipeline", "Steps of tasks."},
+    {"schedule", "When tasks run."},
+    {"run", "Reading a source in partitions, page by page."},
+    {"statement", "SQL that runs use by name."},
+    {"perspective", "Read models and how far they are."},
+    {"receptor", "Handlers of events: their patterns, progress and results."},
+    {"agent", "Which tools each agent may use, and what was refused."},
+    {"audit", "What was executed."},
+    {"action", "What people did."},
+    {"pause", "What is held up."},
+    {"alert", "Rules, their history, and silences."},
+    {"instance", "Running worker processes."},
+    {"partition", "Lanes and their owners."},
+    {"duty", "What one instance at a time does for all."},
     {"doctor", "What endangers the work, and what to do."},
-    {"database", "Settings, upkeep, invariants."},
-    {"tools", "Transports and tools of this installation."},
-    {"operations", "Bulk operations on everything that matches a filter."},
-    {"leases", "Workers over HTTP; off unless the server is started with --lease-api."},
+    {"setting", "Settings of the schema."},
+    {"transport", "Brokers that can be used."},
+    {"tool", "Tools for pipelines."},
+    {"operation", "Bulk operations on everything that matches a filter."},
+    {"lease", "Workers over HTTP; off unless the server is started with --lease-api."},
 };
 
 static void tags(struct json_writer *json) {
@@ -380,8 +257,8 @@ static void tags(struct json_writer *json) {
     json_begin_array(json);
     for (size_t i = 0; i < sizeof tag_rows / sizeof *tag_rows; i++) {
         json_begin_object(json);
-        text(json, "name", tag_rows[i].name);
-        text(json, "description", tag_rows[i].description);
+        schema_text(json, "name", tag_rows[i].name);
+        schema_text(json, "description", tag_rows[i].description);
         json_end_object(json);
     }
     json_end_array(json);
@@ -390,25 +267,25 @@ static void tags(struct json_writer *json) {
 void openapi_write(struct json_writer *json) {
     const struct operation *route;
     json_begin_object(json);
-    text(json, "openapi", "3.1.0");
-    open_object(json, "info");
-    text(json, "title", "pawl");
-    text(json, "version", PAWL_VERSION);
-    text(json, "description",
-         "Durable work: what is waiting, what is running, what failed, and what to do about it.");
-    open_object(json, "license");
-    text(json, "name", "MIT");
-    text(json, "identifier", "MIT");
+    schema_text(json, "openapi", "3.1.0");
+    schema_open(json, "info");
+    schema_text(json, "title", "pawl");
+    schema_text(json, "version", PAWL_VERSION);
+    schema_text(json, "description",
+                "Durable work: what is waiting, what is running, what failed, and what to do about it.");
+    schema_open(json, "license");
+    schema_text(json, "name", "MIT");
+    schema_text(json, "identifier", "MIT");
     json_end_object(json);
     json_end_object(json);
     json_key(json, "servers");
     json_begin_array(json);
     json_begin_object(json);
-    text(json, "url", "/");
+    schema_text(json, "url", "/");
     json_end_object(json);
     json_end_array(json);
     tags(json);
-    open_object(json, "paths");
+    schema_open(json, "paths");
     for (size_t i = 0; (route = route_at(i)) != NULL; i++)
         if (!seen_before(i, route->path))
             path_item(json, route->path);

@@ -7,11 +7,11 @@
 /* All routes: NULL after the last. */
 const struct operation *route_at(size_t index);
 
-extern const struct operation_table health_routes, metrics_routes, session_routes, status_routes, dead_routes,
-    job_routes, bulk_routes, doctor_routes, lease_routes;
+extern const struct operation_table health_routes, metrics_routes, session_routes, status_routes,
+    message_routes, job_routes, mcp_routes, bulk_routes, doctor_routes, lease_routes;
 
 const char *method_name(enum http_method method);
-const char *credential_name(enum credential credential);
+const char *role_name(enum role role);
 
 enum { ROUTE_PARTS_MAX = 8 };
 

@@ -5,47 +5,26 @@
 #include "operations/tables.h"
 #include "server/http/route.h"
 
-static const struct operation_table *const tables[] = {&health_routes,
-                                                       &metrics_routes,
-                                                       &session_routes,
-                                                       &status_routes,
-                                                       &message_operations,
-                                                       &dead_operations,
-                                                       &dead_routes,
-                                                       &dead_end_operations,
-                                                       &instance_operations,
-                                                       &stream_operations,
-                                                       &event_operations,
-                                                       &perspective_status_operations,
-                                                       &perspective_operations,
-                                                       &receptor_operations,
-                                                       &receptor_note_operations,
-                                                       &job_operations,
-                                                       &job_routes,
-                                                       &task_operations,
-                                                       &agent_operations,
-                                                       &audit_operations,
-                                                       &schedule_operations,
-                                                       &pause_operations,
-                                                       &refused_operations,
-                                                       &setting_operations,
-                                                       &upkeep_operations,
-                                                       &check_operations,
-                                                       &transport_operations,
-                                                       &tool_operations,
-                                                       &bulk_routes,
-                                                       &run_list_operations,
-                                                       &run_operations,
-                                                       &doctor_routes,
-                                                       &doctor_operations,
-                                                       &lease_routes,
-                                                       &alert_operations};
+/* Those that only a server has. */
+static const struct operation_table *const tables[] = {
+    &health_routes, &metrics_routes, &session_routes, &status_routes, &message_routes,
+    &job_routes,    &mcp_routes,     &bulk_routes,    &doctor_routes, &lease_routes};
+
+/* The tables of the server, then those of the operations. */
+static const struct operation *row_at(size_t index) {
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        if (index < tables[i]->count)
+            return &tables[i]->rows[index];
+        index -= tables[i]->count;
+    }
+    return operation_at(index);
+}
 
 const struct operation *route_at(size_t index) {
-    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
-        for (size_t i = 0; i < tables[t]->count; i++)
-            if (tables[t]->rows[i].path != NULL && index-- == 0)
-                return &tables[t]->rows[i];
+    const struct operation *row;
+    for (size_t i = 0; (row = row_at(i)) != NULL; i++)
+        if (row->path != NULL && index-- == 0)
+            return row;
     return NULL;
 }
 
@@ -53,9 +32,9 @@ static const char *const method_names[METHOD_COUNT] = {"GET", "POST", "PUT", "DE
 
 const char *method_name(enum http_method method) { return method_names[method]; }
 
-const char *credential_name(enum credential credential) {
+const char *role_name(enum role role) {
     static const char *const names[] = {"none", "viewer", "operator", "worker"};
-    return names[credential];
+    return names[role];
 }
 
 /* The next segment of a path, without its slash; advances *rest. */
@@ -94,22 +73,20 @@ struct route_match route_find(const char *method, pawl_str path, bool lease_api)
     if (path.len == 0 || path.ptr[0] != '/')
         return best;
     bool head = strcmp(method, "HEAD") == 0;
-    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
-        for (size_t i = 0; i < tables[t]->count; i++) {
-            const struct operation *route = &tables[t]->rows[i];
-            struct route_match match = {.route = route};
-            size_t words;
-            if (route->path == NULL || (route->credential == CREDENTIAL_WORKER && !lease_api) ||
-                !fits(route->path, path, &match, &words) || (best.methods != 0 && words < best_words))
-                continue;
-            if (words > best_words)
-                best = (struct route_match){.route = NULL};
-            best_words = words;
-            unsigned methods = best.methods | 1u << route->method;
-            if (strcmp(method_name(route->method), head ? "GET" : method) == 0)
-                best = match;
-            best.methods = methods;
-        }
+    const struct operation *route;
+    for (size_t i = 0; (route = row_at(i)) != NULL; i++) {
+        struct route_match match = {.route = route};
+        size_t words;
+        if (route->path == NULL || (route->role == ROLE_WORKER && !lease_api) ||
+            !fits(route->path, path, &match, &words) || (best.methods != 0 && words < best_words))
+            continue;
+        if (words > best_words)
+            best = (struct route_match){.route = NULL};
+        best_words = words;
+        unsigned methods = best.methods | 1u << route->method;
+        if (strcmp(method_name(route->method), head ? "GET" : method) == 0)
+            best = match;
+        best.methods = methods;
     }
     return best;
 }

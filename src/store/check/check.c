@@ -14,49 +14,37 @@
 
 pawl_status check_put(const struct messages_put *in, pawl_error *err) {
     struct place at = {.op = "messages_put", .err = err};
-    pawl_status status = place_kind(&at, in->kind);
-    if (status != PAWL_OK)
-        return status;
+    place_kind(&at, in->kind);
     if (in->kind != KIND_INBOX && !str_absent(in->consumer))
         return place_wrong(&at, "a consumer is named, but only the inbox deduplicates; leave it out");
     struct text_rule consumer = {"consumer", TEXT_NAME, in->kind == KIND_INBOX};
-    status = place_text(&at, &consumer, in->consumer);
-    if (status != PAWL_OK)
-        return status;
+    place_text(&at, &consumer, in->consumer);
     return place_messages(&at, in->messages, in->count, in->payload_bytes_max);
 }
 
 pawl_status check_claim(const struct messages_claim *in, pawl_error *err) {
     struct place at = {.op = "messages_claim", .err = err};
-    pawl_status status = place_instance_id(&at, in->instance);
-    if (status == PAWL_OK)
-        status = place_kind(&at, in->kind);
-    if (status != PAWL_OK)
-        return status;
+    place_instance_id(&at, in->instance);
+    place_kind(&at, in->kind);
     if (in->max < 1 || in->max > PAWL_BATCH_MAX)
         return place_wrong(&at, "max %d is outside 1 … %d", in->max, PAWL_BATCH_MAX);
     if (in->lane < 0 || (!in->one_lane && in->lane != 0))
         return place_wrong(&at, "lane %d is not a lane", in->lane);
-    status = place_lease(&at, in->lease_ms);
-    if (status == PAWL_OK)
-        status = place_policy(&at, (int)in->policy);
-    if (status == PAWL_OK)
-        status = place_attempts(&at, in->max_attempts);
-    return status;
+    place_lease(&at, in->lease_ms);
+    place_policy(&at, (int)in->policy);
+    return place_attempts(&at, in->max_attempts);
 }
 
 pawl_status check_settle(const struct grants_settle *in, pawl_error *err) {
     struct place at = {.op = "grants_settle", .err = err};
-    pawl_status status = place_instance_id(&at, in->instance);
-    if (status != PAWL_OK)
-        return status;
+    place_instance_id(&at, in->instance);
     if ((int)in->side < GRANTS_MESSAGES || in->side > GRANTS_SIDE_LAST)
         return place_wrong(&at, "side %d is none of 1 (messages), 2 (jobs), 3 (checkpoints)", (int)in->side);
     if (in->settled < 0 || in->seen < 0)
         return place_wrong(&at, "settled and seen are tokens; 0 means none");
     if (in->count > PAWL_HELD_MAX)
         return place_wrong(&at, "%zu grants are more than %d", in->count, PAWL_HELD_MAX);
-    return PAWL_OK;
+    return at.status;
 }
 
 enum { EPOCHS_AHEAD = 1000 /* the most that a store and its restored copy can plausibly differ */ };
@@ -68,7 +56,7 @@ pawl_status check_seen(int64_t seen, int64_t epoch, int64_t newest, int64_t *rai
         return place_wrong(&at, "seen %" PRId64 " is no token of this store: its epoch is %" PRId64, seen,
                            epoch);
     *raise = seen > newest ? of + 1 : 0;
-    return PAWL_OK;
+    return at.status;
 }
 
 static int held_compare(const void *a, const void *b) {
@@ -87,20 +75,13 @@ bool grants_has(const struct grant_held *held, size_t count, struct grant_held w
     return count > 0 && bsearch(&what, held, count, sizeof(*held), held_compare) != NULL;
 }
 
-static pawl_status place_instance(const struct place *at, const struct instance_new *in) {
-    const struct text_rule service = {"service", TEXT_NAME, true};
-    const struct text_rule host = {"host", TEXT_NAME, false};
-    pawl_status status = place_instance_id(at, in->id);
-    if (status == PAWL_OK)
-        status = place_text(at, &service, in->service);
-    if (status == PAWL_OK)
-        status = place_text(at, &host, in->host);
-    if (status == PAWL_OK)
-        status = place_json_object(at, "metadata", in->metadata);
-    if (status == PAWL_OK && in->lease_ms != 0)
-        status = place_lease(at, in->lease_ms);
-    if (status != PAWL_OK)
-        return status;
+static pawl_status place_instance(struct place *at, const struct instance_new *in) {
+    place_instance_id(at, in->id);
+    place_required(at, TEXT_NAME, "service", in->service);
+    place_optional(at, TEXT_NAME, "host", in->host);
+    place_json_object(at, "metadata", in->metadata);
+    if (in->lease_ms != 0)
+        place_lease(at, in->lease_ms);
     if ((in->kinds & ~(KIND_BITS_ALL | KIND_BIT_JOBS)) != 0)
         return place_wrong(
             at,
@@ -117,7 +98,7 @@ static pawl_status place_instance(const struct place *at, const struct instance_
     if (in->partition_count < 0 || in->partition_count > PAWL_PARTITIONS_MAX)
         return place_wrong(at, "partition_count %d is outside 0 … %d; 0 means whatever the schema has",
                            in->partition_count, PAWL_PARTITIONS_MAX);
-    return PAWL_OK;
+    return at->status;
 }
 
 pawl_status check_instance(const struct instance_new *in, pawl_error *err) {
@@ -125,54 +106,42 @@ pawl_status check_instance(const struct instance_new *in, pawl_error *err) {
     return place_instance(&at, in);
 }
 
-static pawl_status place_call(const struct place *at, pawl_uuid instance, enum store_kind kind) {
-    pawl_status status = place_instance_id(at, instance);
-    if (status == PAWL_OK)
-        status = place_kind(at, kind);
-    return status;
+static pawl_status place_call(struct place *at, pawl_uuid instance, enum store_kind kind) {
+    place_instance_id(at, instance);
+    return place_kind(at, kind);
 }
 
 pawl_status check_complete(const struct messages_complete *in, pawl_error *err) {
     struct place at = {.op = "messages_complete", .err = err};
-    pawl_status status = place_call(&at, in->instance, in->kind);
-    if (status == PAWL_OK)
-        status = place_count(&at, "completions", in->count, in->items);
-    return status;
+    place_call(&at, in->instance, in->kind);
+    return place_count(&at, "completions", in->count, in->items);
 }
 
 pawl_status check_fail(const struct messages_fail *in, pawl_error *err) {
     struct place at = {.op = "messages_fail", .err = err};
-    pawl_status status = place_call(&at, in->instance, in->kind);
-    if (status == PAWL_OK)
-        status = place_failures(&at, in->items, in->count);
-    return status;
+    place_call(&at, in->instance, in->kind);
+    return place_failures(&at, in->items, in->count);
 }
 
 pawl_status check_release(const struct messages_release *in, pawl_error *err) {
     struct place at = {.op = "messages_release", .err = err};
-    pawl_status status = place_call(&at, in->instance, in->kind);
-    if (status == PAWL_OK)
-        status = place_releases(&at, in->items, in->count);
-    return status;
+    place_call(&at, in->instance, in->kind);
+    return place_releases(&at, in->items, in->count);
 }
 
 pawl_status check_renew(const struct messages_renew *in, pawl_error *err) {
     struct place at = {.op = "messages_renew", .err = err};
-    pawl_status status = place_call(&at, in->instance, in->kind);
-    if (status == PAWL_OK)
-        status = place_lease(&at, in->lease_ms);
-    if (status == PAWL_OK)
-        status = place_count(&at, "renewals", in->count, in->items);
-    return status;
+    place_call(&at, in->instance, in->kind);
+    place_lease(&at, in->lease_ms);
+    return place_count(&at, "renewals", in->count, in->items);
 }
 
 static pawl_status place_receptors(struct place *at, const struct receptor_report *reports, size_t count) {
-    static const struct text_rule receptor = {"receptor", TEXT_NAME, true};
     at->noun = NULL;
-    pawl_status status = place_count(at, "receptor reports", count, reports);
+    place_count(at, "receptor reports", count, reports);
     at->noun = "receptor report";
     at->count = count;
-    for (at->index = 0; status == PAWL_OK && at->index < count; at->index++) {
+    for (at->index = 0; at->status == PAWL_OK && at->index < count; at->index++) {
         const struct receptor_report *report = &reports[at->index];
         if (uuid_is_nil(report->event_id))
             return place_wrong(at, "the event id is nil; name the event that was handled");
@@ -180,11 +149,10 @@ static pawl_status place_receptors(struct place *at, const struct receptor_repor
             return place_wrong(at,
                                "status %d has unknown bits; use 1 stored, 2 published, 4 completed, 8 failed",
                                report->status);
-        status = place_text(at, &receptor, report->receptor);
-        if (status == PAWL_OK)
-            status = place_error_text(at, report->error);
+        place_required(at, TEXT_NAME, "receptor", report->receptor);
+        place_error_text(at, report->error);
     }
-    return status;
+    return at->status;
 }
 
 pawl_status check_receptors(const struct receptor_report *reports, size_t count, pawl_error *err) {
@@ -194,13 +162,11 @@ pawl_status check_receptors(const struct receptor_report *reports, size_t count,
 
 static pawl_status place_checkpoints(struct place *at, const struct checkpoint_report *reports,
                                      size_t count) {
-    static const struct text_rule stream = {"stream", TEXT_STREAM, true};
-    static const struct text_rule perspective = {"perspective", TEXT_NAME, true};
     at->noun = NULL;
-    pawl_status status = place_count(at, "checkpoint reports", count, reports);
+    place_count(at, "checkpoint reports", count, reports);
     at->noun = "checkpoint report";
     at->count = count;
-    for (at->index = 0; status == PAWL_OK && at->index < count; at->index++) {
+    for (at->index = 0; at->status == PAWL_OK && at->index < count; at->index++) {
         const struct checkpoint_report *report = &reports[at->index];
         if (report->version < 0 || report->token < 0)
             return place_wrong(at, "version %" PRId64 " or token %" PRId64 " is negative", report->version,
@@ -211,13 +177,11 @@ static pawl_status place_checkpoints(struct place *at, const struct checkpoint_r
         if (report->delay_ms < 0 || report->delay_ms > PAWL_RETRY_MS_MAX)
             return place_wrong(at, "a delay of %" PRId64 " ms is outside 0 … %d ms (0 = the backoff)",
                                report->delay_ms, PAWL_RETRY_MS_MAX);
-        status = place_text(at, &stream, report->stream);
-        if (status == PAWL_OK)
-            status = place_text(at, &perspective, report->perspective);
-        if (status == PAWL_OK)
-            status = place_error_text(at, report->error);
+        place_required(at, TEXT_STREAM, "stream", report->stream);
+        place_required(at, TEXT_NAME, "perspective", report->perspective);
+        place_error_text(at, report->error);
     }
-    return status;
+    return at->status;
 }
 
 pawl_status check_checkpoints(const struct checkpoints_report *in, pawl_error *err) {
@@ -227,19 +191,19 @@ pawl_status check_checkpoints(const struct checkpoints_report *in, pawl_error *e
 
 pawl_status check_dead_refs(const char *op, const struct dead_ref *refs, size_t count, pawl_error *err) {
     struct place at = {.op = op, .err = err};
-    pawl_status status = place_count(&at, "references", count, refs);
+    place_count(&at, "references", count, refs);
     at.noun = "reference";
     at.count = count;
-    for (at.index = 0; status == PAWL_OK && at.index < count; at.index++)
-        status = place_kind(&at, refs[at.index].kind);
-    return status;
+    for (at.index = 0; at.status == PAWL_OK && at.index < count; at.index++)
+        place_kind(&at, refs[at.index].kind);
+    return at.status;
 }
 
 pawl_status check_maintain(const struct maintain_in *in, pawl_error *err) {
     struct place at = {.op = "maintain", .err = err};
     if (in->rows_max < 1)
         return place_wrong(&at, "rows_max %d must be at least 1; 10000 is a good bound", in->rows_max);
-    return PAWL_OK;
+    return at.status;
 }
 
 pawl_status check_settings(const struct settings_change *in, pawl_error *err) {
@@ -262,74 +226,57 @@ pawl_status check_settings(const struct settings_change *in, pawl_error *err) {
                 &at, "%s = %" PRId64 " is outside %" PRId64 " … %" PRId64 " (-1 leaves it as it is)",
                 rows[i].name, rows[i].value, rows[i].min, rows[i].max);
     }
-    return PAWL_OK;
+    return at.status;
 }
 
 static pawl_status place_batch_kind(struct place *at, const struct work_batch *in, int kind) {
     at->noun = NULL;
-    pawl_status status = place_count(at, "completions", in->completion_count[kind], in->completions[kind]);
-    if (status == PAWL_OK)
-        status = place_count(at, "renewals", in->renewal_count[kind], in->renewals[kind]);
-    if (status == PAWL_OK)
-        status = place_failures(at, in->failures[kind], in->failure_count[kind]);
-    if (status == PAWL_OK)
-        status = place_releases(at, in->releases[kind], in->release_count[kind]);
-    if (status == PAWL_OK)
-        status = place_messages(at, in->messages[kind], in->message_count[kind], 0);
-    if (status != PAWL_OK)
-        return status;
+    place_count(at, "completions", in->completion_count[kind], in->completions[kind]);
+    place_count(at, "renewals", in->renewal_count[kind], in->renewals[kind]);
+    place_failures(at, in->failures[kind], in->failure_count[kind]);
+    place_releases(at, in->releases[kind], in->release_count[kind]);
+    place_messages(at, in->messages[kind], in->message_count[kind], 0);
     at->noun = NULL;
     if (in->claim_max[kind] < 0 || in->claim_max[kind] > PAWL_BATCH_MAX)
         return place_wrong(at, "claim_max %d of kind %d is outside 0 … %d (0 = claim nothing)",
                            in->claim_max[kind], kind, PAWL_BATCH_MAX);
-    return PAWL_OK;
+    return at->status;
 }
 
 pawl_status check_batch(const struct work_batch *in, pawl_error *err) {
-    static const struct text_rule consumer = {"consumer", TEXT_NAME, false};
     struct place at = {.op = "batch_process", .err = err};
-    pawl_status status = place_instance(&at, &in->instance);
-    if (status == PAWL_OK)
-        status = place_text(&at, &consumer, in->consumer);
+    place_instance(&at, &in->instance);
+    place_optional(&at, TEXT_NAME, "consumer", in->consumer);
     bool needs_lease = in->lease_ms != 0;
-    for (int kind = KIND_OUTBOX; status == PAWL_OK && kind <= KIND_COUNT; kind++) {
-        status = place_batch_kind(&at, in, kind);
+    for (int kind = KIND_OUTBOX; at.status == PAWL_OK && kind <= KIND_COUNT; kind++) {
+        place_batch_kind(&at, in, kind);
         needs_lease = needs_lease || in->renewal_count[kind] > 0 || in->claim_max[kind] > 0;
     }
     needs_lease = needs_lease || in->checkpoint_renewal_count > 0 || in->checkpoint_max > 0;
-    if (status == PAWL_OK)
-        status = place_receptors(&at, in->receptors, in->receptor_count);
-    if (status == PAWL_OK)
-        status = place_checkpoints(&at, in->checkpoints, in->checkpoint_count);
+    place_receptors(&at, in->receptors, in->receptor_count);
+    place_checkpoints(&at, in->checkpoints, in->checkpoint_count);
     at.noun = NULL;
-    if (status == PAWL_OK)
-        status =
-            place_count(&at, "checkpoint renewals", in->checkpoint_renewal_count, in->checkpoint_renewals);
-    if (status == PAWL_OK)
-        status = place_count(&at, "perspectives", in->perspective_count, in->perspectives);
-    if (status == PAWL_OK && (in->checkpoint_max < 0 || in->checkpoint_max > PAWL_BATCH_MAX))
+    place_count(&at, "checkpoint renewals", in->checkpoint_renewal_count, in->checkpoint_renewals);
+    place_count(&at, "perspectives", in->perspective_count, in->perspectives);
+    if (in->checkpoint_max < 0 || in->checkpoint_max > PAWL_BATCH_MAX)
         return place_wrong(&at, "checkpoint_max %d is outside 0 … %d (0 = none)", in->checkpoint_max,
                            PAWL_BATCH_MAX);
-    if (status == PAWL_OK && in->checkpoint_max > 0 && in->claim_max[KIND_PERSPECTIVE] > 0)
+    if (in->checkpoint_max > 0 && in->claim_max[KIND_PERSPECTIVE] > 0)
         return place_wrong(
             &at,
             "checkpoints and messages of kind %d are asked for in one batch: the messages only "
             "say which checkpoints to look at; ask for one of the two",
             KIND_PERSPECTIVE);
-    if (status == PAWL_OK && needs_lease)
-        status = place_lease(&at, in->lease_ms);
-    if (status == PAWL_OK)
-        status = place_policy(&at, (int)in->policy);
-    if (status == PAWL_OK)
-        status = place_attempts(&at, in->max_attempts);
-    if (status != PAWL_OK)
-        return status;
+    if (needs_lease)
+        place_lease(&at, in->lease_ms);
+    place_policy(&at, (int)in->policy);
+    place_attempts(&at, in->max_attempts);
     if (in->only.kind != 0)
         return place_wrong(&at, "a batch of one lane is a claim; call store_batch");
     if ((in->flags & ~(BATCH_SKIP_CLAIM | BATCH_DEBUG | BATCH_LANES)) != 0)
         return place_wrong(&at, "flags %d has unknown bits; use 1 (skip claim), 2 (debug) and 4 (lanes)",
                            in->flags);
-    return PAWL_OK;
+    return at.status;
 }
 
 pawl_status store_error_text(struct arena *arena, pawl_str error, pawl_str stack, pawl_str *text,

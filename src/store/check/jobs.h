@@ -21,7 +21,6 @@ pawl_str job_cancel_error(pawl_str error, struct arena *arena);
 /* The finding of audit_verify if the expected anchor does not exist. */
 pawl_str audit_anchor_unknown(pawl_str expect, struct arena *arena);
 PAWL_MUSTCHECK pawl_status check_rows_max(const char *op, int rows_max, pawl_error *err);
-PAWL_MUSTCHECK pawl_status check_list_limit(const char *op, int limit, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_task(const struct task *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_schedule(const struct job_schedule *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_schedule_fire(const struct schedule_fire *in, pawl_error *err);

@@ -11,17 +11,22 @@
 #include "base/utf8.h"
 #include "base/uuid.h"
 #include "domain/name.h"
+#include "store/events.h"
 
-pawl_status place_wrong(const struct place *at, const char *fmt, ...) {
+pawl_status place_wrong(struct place *at, const char *fmt, ...) {
     char why[sizeof at->err->text];
     va_list args;
+    if (at->status != PAWL_OK)
+        return at->status;
     va_start(args, fmt);
     (void)vsnprintf(why, sizeof why, fmt, args);
     va_end(args);
     if (at->noun == NULL)
-        return error_set(at->err, PAWL_INVALID, at->op, "%s", why);
-    return error_set(at->err, PAWL_INVALID, at->op, "%s %zu of %zu: %s", at->noun, at->index + 1, at->count,
-                     why);
+        at->status = error_set(at->err, PAWL_INVALID, at->op, "%s", why);
+    else
+        at->status = error_set(at->err, PAWL_INVALID, at->op, "%s %zu of %zu: %s", at->noun, at->index + 1,
+                               at->count, why);
+    return at->status;
 }
 
 static pawl_status text_check(const struct text_rule *rule, pawl_str text, pawl_error *err) {
@@ -38,21 +43,29 @@ static pawl_status text_check(const struct text_rule *rule, pawl_str text, pawl_
     return name_check(text, rule->what, err);
 }
 
-pawl_status place_text(const struct place *at, const struct text_rule *rule, pawl_str text) {
+pawl_status place_text(struct place *at, const struct text_rule *rule, pawl_str text) {
     if (str_absent(text)) {
         if (rule->required)
             return place_wrong(at, "the %s is missing; it is required here", rule->what);
-        return PAWL_OK;
+        return at->status;
     }
     pawl_error why;
     if (text_check(rule, text, &why) != PAWL_OK)
         return place_wrong(at, "%s", why.text);
-    return PAWL_OK;
+    return at->status;
 }
 
-pawl_status place_json_object(const struct place *at, const char *what, pawl_str text) {
+pawl_status place_required(struct place *at, enum text_form form, const char *what, pawl_str text) {
+    return place_text(at, &(struct text_rule){what, form, true}, text);
+}
+
+pawl_status place_optional(struct place *at, enum text_form form, const char *what, pawl_str text) {
+    return place_text(at, &(struct text_rule){what, form, false}, text);
+}
+
+pawl_status place_json_object(struct place *at, const char *what, pawl_str text) {
     if (str_absent(text))
-        return PAWL_OK;
+        return at->status;
     if (text.len > PAWL_METADATA_BYTES_MAX)
         return place_wrong(at, "the %s have %zu bytes; at most %d are allowed", what, text.len,
                            PAWL_METADATA_BYTES_MAX);
@@ -61,85 +74,79 @@ pawl_status place_json_object(const struct place *at, const char *what, pawl_str
         return place_wrong(at, "the %s are not JSON: %s at byte %zu", what, fault.reason, fault.offset);
     if (str_trim(text).ptr[0] != '{')
         return place_wrong(at, "the %s must be a JSON object, like {\"key\": \"value\"}", what);
-    return PAWL_OK;
+    return at->status;
 }
 
-pawl_status place_json(const struct place *at, const char *what, pawl_str text, size_t bytes_max) {
+pawl_status place_json(struct place *at, const char *what, pawl_str text, size_t bytes_max) {
     struct json_fault fault = {0, NULL};
     if (str_absent(text))
-        return PAWL_OK;
+        return at->status;
     if (text.len > bytes_max)
         return place_wrong(at, "the %s has %zu bytes, the limit is %zu; store big data elsewhere", what,
                            text.len, bytes_max);
     if (!json_valid(text, PAWL_JSON_DEPTH_MAX, &fault))
         return place_wrong(at, "the %s is not JSON: %s at byte %zu", what, fault.reason, fault.offset);
-    return PAWL_OK;
+    return at->status;
 }
 
-pawl_status place_range(const struct place *at, const char *what, int64_t value, int64_t min, int64_t max) {
+pawl_status place_range(struct place *at, const char *what, int64_t value, int64_t min, int64_t max) {
     if (value < min || value > max)
         return place_wrong(at, "%s %" PRId64 " is outside %" PRId64 " … %" PRId64, what, value, min, max);
-    return PAWL_OK;
+    return at->status;
 }
 
-pawl_status place_texts(const struct place *at, const struct text_of *texts, size_t count) {
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; status == PAWL_OK && i < count; i++)
-        status = place_text(at, texts[i].rule, texts[i].text);
-    return status;
+pawl_status place_limit(struct place *at, int limit) {
+    return place_range(at, "limit", limit, 1, PAWL_LIST_MAX);
 }
 
-pawl_status place_numbers(const struct place *at, const struct number_of *numbers, size_t count) {
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; status == PAWL_OK && i < count; i++)
-        status = place_range(at, numbers[i].what, numbers[i].value, numbers[i].min, numbers[i].max);
-    return status;
+pawl_status check_limit(const char *op, int limit, pawl_error *err) {
+    return place_limit(&(struct place){.op = op, .err = err}, limit);
 }
 
-pawl_status place_count(const struct place *at, const char *what, size_t count, const void *items) {
+pawl_status place_count(struct place *at, const char *what, size_t count, const void *items) {
     if (count > PAWL_BATCH_MAX)
         return place_wrong(at, "%zu %s in one call; at most %d are allowed, so split the call", count, what,
                            PAWL_BATCH_MAX);
     if (count > 0 && items == NULL)
         return place_wrong(at, "the call announces %zu %s but has none", count, what);
-    return PAWL_OK;
+    return at->status;
 }
 
-pawl_status place_kind(const struct place *at, enum store_kind kind) {
+pawl_status place_kind(struct place *at, enum store_kind kind) {
     if (kind < KIND_OUTBOX || kind > KIND_COUNT)
         return place_wrong(at, "%d is not a kind of work; use 1 (outbox), 2 (inbox) or 3 (perspective)",
                            (int)kind);
-    return PAWL_OK;
+    return at->status;
 }
 
-pawl_status place_instance_id(const struct place *at, pawl_uuid id) {
+pawl_status place_instance_id(struct place *at, pawl_uuid id) {
     if (uuid_is_nil(id))
         return place_wrong(at, "the instance id is nil; draw a fresh UUIDv7 for every start of the process");
-    return PAWL_OK;
+    return at->status;
 }
 
-pawl_status place_lease(const struct place *at, int64_t lease_ms) {
+pawl_status place_lease(struct place *at, int64_t lease_ms) {
     if (lease_ms < PAWL_LEASE_MS_MIN || lease_ms > PAWL_LEASE_MS_MAX)
         return place_wrong(at, "a lease of %" PRId64 " ms is outside %d … %d ms", lease_ms, PAWL_LEASE_MS_MIN,
                            PAWL_LEASE_MS_MAX);
-    return PAWL_OK;
+    return at->status;
 }
 
-pawl_status place_policy(const struct place *at, int policy) {
+pawl_status place_policy(struct place *at, int policy) {
     if (policy < POLICY_DEFAULT || policy > POLICY_PARK)
         return place_wrong(
             at, "%d is not a dead-letter policy; use 0 (default), 1 (block), 2 (skip) or 3 (park)", policy);
-    return PAWL_OK;
+    return at->status;
 }
 
-pawl_status place_attempts(const struct place *at, int max_attempts) {
+pawl_status place_attempts(struct place *at, int max_attempts) {
     if (max_attempts < 0 || max_attempts > PAWL_ATTEMPTS_MAX)
         return place_wrong(at, "max_attempts %d is outside 0 … %d (0 = the default)", max_attempts,
                            PAWL_ATTEMPTS_MAX);
-    return PAWL_OK;
+    return at->status;
 }
 
-pawl_status place_payload(const struct place *at, pawl_str payload, size_t bytes_max) {
+pawl_status place_payload(struct place *at, pawl_str payload, size_t bytes_max) {
     if (str_absent(payload))
         return place_wrong(at, "the payload is missing; send JSON, null when there is nothing to say");
     if (payload.len > bytes_max)
@@ -149,30 +156,22 @@ pawl_status place_payload(const struct place *at, pawl_str payload, size_t bytes
     struct json_fault fault = {0, NULL};
     if (!json_valid(payload, PAWL_JSON_DEPTH_MAX, &fault))
         return place_wrong(at, "the payload is not JSON: %s at byte %zu", fault.reason, fault.offset);
-    return PAWL_OK;
+    return at->status;
 }
 
-static pawl_status place_message(const struct place *at, const pawl_outgoing *message,
-                                 size_t payload_bytes_max) {
+static pawl_status place_message(struct place *at, const pawl_outgoing *message, size_t payload_bytes_max) {
     for (size_t i = 0; i < message_text_count; i++) {
         const struct text_member *text = &message_texts[i];
-        pawl_status status =
-            place_text(at, &text->rule, *(const pawl_str *)((const char *)message + text->member.offset));
-        if (status != PAWL_OK)
-            return status;
+        place_text(at, &text->rule, *(const pawl_str *)((const char *)message + text->member.offset));
     }
-    pawl_status status = place_payload(at, message->payload, payload_bytes_max);
-    if (status != PAWL_OK)
-        return status;
+    place_payload(at, message->payload, payload_bytes_max);
     return place_json_object(at, "headers", message->headers);
 }
 
 pawl_status place_messages(struct place *at, const pawl_outgoing *messages, size_t count,
                            size_t payload_bytes_max) {
     at->noun = NULL;
-    pawl_status status = place_count(at, "messages", count, messages);
-    if (status != PAWL_OK)
-        return status;
+    place_count(at, "messages", count, messages);
     if (payload_bytes_max > PAWL_PAYLOAD_BYTES_MAX)
         return place_wrong(at, "a payload limit of %zu bytes is above the largest possible, %d",
                            payload_bytes_max, PAWL_PAYLOAD_BYTES_MAX);
@@ -180,63 +179,54 @@ pawl_status place_messages(struct place *at, const pawl_outgoing *messages, size
         payload_bytes_max = PAWL_PAYLOAD_BYTES_DEFAULT;
     at->noun = "message";
     at->count = count;
-    for (at->index = 0; at->index < count; at->index++) {
-        status = place_message(at, &messages[at->index], payload_bytes_max);
-        if (status != PAWL_OK)
-            return status;
-    }
-    return PAWL_OK;
+    for (at->index = 0; at->status == PAWL_OK && at->index < count; at->index++)
+        place_message(at, &messages[at->index], payload_bytes_max);
+    return at->status;
 }
 
-static pawl_status place_delay(const struct place *at, int64_t delay_ms, int64_t min) {
+static pawl_status place_delay(struct place *at, int64_t delay_ms, int64_t min) {
     if (delay_ms < min || delay_ms > PAWL_RETRY_MS_MAX)
         return place_wrong(at, "a delay of %" PRId64 " ms is outside %" PRId64 " … %d ms%s", delay_ms, min,
                            PAWL_RETRY_MS_MAX, min < 0 ? " (-1 = the backoff)" : "");
-    return PAWL_OK;
+    return at->status;
 }
 
-pawl_status place_error_text(const struct place *at, pawl_str text) {
+pawl_status place_error_text(struct place *at, pawl_str text) {
     size_t bad = 0;
     if (!str_absent(text) && !utf8_valid(text, false, &bad))
         return place_wrong(
             at, "the error text is not UTF-8 without NUL bytes (at byte %zu); clean it before reporting",
             bad);
-    return PAWL_OK;
+    return at->status;
 }
 
-static pawl_status place_failure(const struct place *at, const struct fail_item *item) {
-    pawl_status status = place_error_text(at, item->error);
-    if (status == PAWL_OK)
-        status = place_error_text(at, item->stack);
-    if (status != PAWL_OK)
-        return status;
+static pawl_status place_failure(struct place *at, const struct fail_item *item) {
+    place_error_text(at, item->error);
+    place_error_text(at, item->stack);
     if (item->error_class < CLASS_RETRYABLE || item->error_class > CLASS_CANCELLED)
         return place_wrong(at, "%d is not an error class; use 1 (retryable), 2 (permanent) or 3 (cancelled)",
                            (int)item->error_class);
-    status = place_delay(at, item->delay_ms, -1);
-    if (status == PAWL_OK)
-        status = place_policy(at, (int)item->policy);
-    if (status == PAWL_OK)
-        status = place_attempts(at, item->max_attempts);
-    return status;
+    place_delay(at, item->delay_ms, -1);
+    place_policy(at, (int)item->policy);
+    return place_attempts(at, item->max_attempts);
 }
 
 pawl_status place_failures(struct place *at, const struct fail_item *items, size_t count) {
     at->noun = NULL;
-    pawl_status status = place_count(at, "failures", count, items);
+    place_count(at, "failures", count, items);
     at->noun = "failure";
     at->count = count;
-    for (at->index = 0; status == PAWL_OK && at->index < count; at->index++)
-        status = place_failure(at, &items[at->index]);
-    return status;
+    for (at->index = 0; at->status == PAWL_OK && at->index < count; at->index++)
+        place_failure(at, &items[at->index]);
+    return at->status;
 }
 
 pawl_status place_releases(struct place *at, const struct release_item *items, size_t count) {
     at->noun = NULL;
-    pawl_status status = place_count(at, "releases", count, items);
+    place_count(at, "releases", count, items);
     at->noun = "release";
     at->count = count;
-    for (at->index = 0; status == PAWL_OK && at->index < count; at->index++)
-        status = place_delay(at, items[at->index].delay_ms, 0);
-    return status;
+    for (at->index = 0; at->status == PAWL_OK && at->index < count; at->index++)
+        place_delay(at, items[at->index].delay_ms, 0);
+    return at->status;
 }

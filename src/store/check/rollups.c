@@ -17,19 +17,18 @@ pawl_status check_rollups(const struct rollup_cell *cells, size_t count, pawl_er
                            count, ROLLUP_CELLS_MAX);
     for (size_t i = 0; i < count; i++) {
         const struct rollup_cell *cell = &cells[i];
-        struct number_of numbers[] = {{"measure", cell->measure, 1, ROLLUP_MEASURES - 1},
-                                      {"kind", cell->kind, 0, ROLLUP_KINDS - 1},
-                                      {"result", cell->result, 0, ROLLUP_RESULTS - 1},
-                                      {"bucket", cell->bucket, 0, ROLLUP_BUCKETS - 1},
-                                      {"count", cell->count, 0, INT64_MAX / 2},
-                                      {"sum", cell->sum, 0, INT64_MAX / 2}};
         at.index = i;
-        pawl_status status = place_numbers(&at, numbers, sizeof(numbers) / sizeof(*numbers));
-        if (status != PAWL_OK)
-            return status;
+        place_range(&at, "measure", cell->measure, 1, ROLLUP_MEASURES - 1);
+        place_range(&at, "kind", cell->kind, 0, ROLLUP_KINDS - 1);
+        place_range(&at, "result", cell->result, 0, ROLLUP_RESULTS - 1);
+        place_range(&at, "bucket", cell->bucket, 0, ROLLUP_BUCKETS - 1);
+        place_range(&at, "count", cell->count, 0, INT64_MAX / 2);
+        place_range(&at, "sum", cell->sum, 0, INT64_MAX / 2);
+        if (at.status != PAWL_OK)
+            return at.status;
         if (seen[place_of(cell)])
             return place_wrong(&at, "it comes twice");
         seen[place_of(cell)] = true;
     }
-    return PAWL_OK;
+    return at.status;
 }

@@ -45,6 +45,8 @@ OPERATION(schedule_fire, const struct schedule_fire *in, struct arena *arena, st
           pawl_error *err)
 OPERATION(agent_put, const struct agent *in, pawl_error *err)
 OPERATION(agents, struct arena *arena, struct agent_list *out, pawl_error *err)
+/* Of what an agent asked for itself: agent and missing. */
+OPERATION(refusal_add, const struct refusal *in, pawl_error *err)
 OPERATION(refusals, int limit, struct arena *arena, struct refusal_list *out, pawl_error *err)
 
 OPERATION(runs, const struct run_filter *filter, struct arena *arena, struct task_run_list *out,

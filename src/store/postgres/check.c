@@ -61,7 +61,6 @@ pawl_status postgres_problems(struct store *store, struct arena *arena, struct v
 
 pawl_status postgres_durability(struct store *store, struct arena *arena, struct durability *out,
                                 pawl_error *err) {
-    struct query q;
-    pg_read(&q, store, POSTGRES_Q_DURABILITY, "durability", arena, PAWL_OK);
+    struct query q = pg_read(store, POSTGRES_Q_DURABILITY, "durability", arena, PAWL_OK);
     return pg_row(&q, &durability_shape, out, err);
 }

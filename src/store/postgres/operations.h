@@ -4,20 +4,8 @@
 
 #include "store/store.h"
 
-#define OPERATION(name, ...) pawl_status postgres_##name(struct store *store, __VA_ARGS__);
-#include "store/operations/core.h"
-#include "store/operations/events.h"
-#include "store/operations/relay.h"
-#include "store/operations/view.h"
-#undef OPERATION
-#define OPERATION(name, ...) pawl_status postgres_jobs_##name(struct store *store, __VA_ARGS__);
-#include "store/operations/jobs.h"
-#undef OPERATION
-#define OPERATION(name, ...) pawl_status postgres_runs_##name(struct store *store, __VA_ARGS__);
-#include "store/operations/runs.h"
-#undef OPERATION
-#define OPERATION(name, ...) pawl_status postgres_alert_##name(struct store *store, __VA_ARGS__);
-#include "store/operations/alerts.h"
-#undef OPERATION
+#define STORE(name) postgres_##name
+#include "store/operations/declare.h"
+#undef STORE
 
 #endif

@@ -20,27 +20,26 @@ struct statement pg_statement_new(enum postgres_query query, struct arena *arena
     return statement;
 }
 
-static void begin(struct query *q, struct store *store, enum postgres_query query, struct arena *arena) {
-    q->self = postgres_of(store);
+static struct query begin(struct query q, struct store *store, enum postgres_query query,
+                          struct arena *arena) {
+    q.self = postgres_of(store);
     if (arena == NULL) {
-        arena = q->self->scratch;
+        arena = q.self->scratch;
         arena_reset(arena);
     }
-    q->statement = pg_statement_new(query, arena);
-    q->params = &q->statement.params;
-    q->params->ignored = q->status != PAWL_OK;
+    q.statement = pg_statement_new(query, arena);
+    q.statement.params.ignored = q.status != PAWL_OK;
+    return q;
 }
 
-void pg_read(struct query *q, struct store *store, enum postgres_query query, const char *op,
-             struct arena *arena, pawl_status status) {
-    *q = (struct query){.op = op, .effect = EFFECT_READ, .status = status};
-    begin(q, store, query, arena);
+struct query pg_read(struct store *store, enum postgres_query query, const char *op, struct arena *arena,
+                     pawl_status status) {
+    return begin((struct query){.op = op, .effect = EFFECT_READ, .status = status}, store, query, arena);
 }
 
-void pg_write(struct query *q, struct store *store, enum postgres_query query, const char *op,
-              struct arena *arena, pawl_status status) {
-    *q = (struct query){.op = op, .effect = EFFECT_WRITE, .status = status};
-    begin(q, store, query, arena);
+struct query pg_write(struct store *store, enum postgres_query query, const char *op, struct arena *arena,
+                      pawl_status status) {
+    return begin((struct query){.op = op, .effect = EFFECT_WRITE, .status = status}, store, query, arena);
 }
 
 pawl_status pg_ask(struct query *q, pawl_error *err) {
@@ -107,7 +106,7 @@ pawl_status pg_row(struct query *q, const struct row_shape *shape, void *out, pa
     struct row_list list = {NULL, 0};
     pawl_status status = pg_ask_one(q, err);
     if (status == PAWL_OK)
-        status = pg_rows_take(pg_cell(q, 0, 0), q->op, shape, q->params->arena, &list, err);
+        status = pg_rows_take(pg_cell(q, 0, 0), q->op, shape, q->statement.params.arena, &list, err);
     if (status == PAWL_OK)
         memcpy(out, list.rows, shape->size);
     pg_statement_clear(&q->statement);
@@ -157,7 +156,7 @@ pawl_status pg_answers_take(const char *op, const PGresult *result, size_t count
 pawl_status pg_answers(struct query *q, size_t count, struct answer_list *out, pawl_error *err) {
     pawl_status status = pg_ask(q, err);
     if (status == PAWL_OK)
-        status = pg_answers_take(q->op, q->statement.result, count, q->params->arena, out, err);
+        status = pg_answers_take(q->op, q->statement.result, count, q->statement.params.arena, out, err);
     pg_statement_clear(&q->statement);
     return status;
 }
@@ -167,7 +166,7 @@ pawl_status pg_list(struct query *q, const struct row_shape *shape, struct rows_
     int64_t now_ms = 0;
     pawl_status status = pg_ask(q, err);
     if (status == PAWL_OK)
-        status = pg_rows_take(pg_cell(q, 0, 0), q->op, shape, q->params->arena, &list, err);
+        status = pg_rows_take(pg_cell(q, 0, 0), q->op, shape, q->statement.params.arena, &list, err);
     if (list.count > 0 && out.now_ms != NULL)
         now_ms = pg_cell_int(pg_cell(q, 0, (int)shape->count));
     pg_statement_clear(&q->statement);

@@ -23,7 +23,6 @@ struct query {
     enum statement_effect effect;
     pawl_status status;
     struct statement statement;
-    struct params *params; /* of the statement: where they are added */
 };
 
 /*
@@ -31,10 +30,12 @@ struct query {
  * runs the query answers with it. Parameters and the texts of the answer live in the arena; NULL for an
  * answer without texts: then the parameters live in the store's, until its next query.
  */
-void pg_read(struct query *q, struct store *store, enum postgres_query query, const char *op,
-             struct arena *arena, pawl_status status);
-void pg_write(struct query *q, struct store *store, enum postgres_query query, const char *op,
-              struct arena *arena, pawl_status status);
+struct query pg_read(struct store *store, enum postgres_query query, const char *op, struct arena *arena,
+                     pawl_status status);
+struct query pg_write(struct store *store, enum postgres_query query, const char *op, struct arena *arena,
+                      pawl_status status);
+/* Its parameters: SEND(&q, a, b, ...). */
+#define SEND(q, ...) PARAMS(&(q)->statement.params, __VA_ARGS__)
 
 /* Each runs the query, takes its answer, and clears it. Outputs are written on success only. */
 PAWL_MUSTCHECK pawl_status pg_done(struct query *q, pawl_error *err); /* what it answers is ignored */

@@ -22,47 +22,9 @@ static void postgres_close(struct store *store) {
     free(store);
 }
 
-#define OPERATION(name, ...) .name = postgres_##name,
-static const struct store_relay_ops postgres_relay_ops = {
-#include "store/operations/relay.h"
-};
-#undef OPERATION
-#define OPERATION(name, ...) .name = postgres_jobs_##name,
-static const struct store_jobs_ops postgres_jobs_ops = {
-#include "store/operations/jobs.h"
-};
-#undef OPERATION
-#define OPERATION(name, ...) .name = postgres_runs_##name,
-static const struct store_runs_ops postgres_runs_ops = {
-#include "store/operations/runs.h"
-};
-#undef OPERATION
-#define OPERATION(name, ...) .name = postgres_alert_##name,
-static const struct store_alerts_ops postgres_alerts_ops = {
-#include "store/operations/alerts.h"
-};
-#undef OPERATION
-#define OPERATION(name, ...) .name = postgres_##name,
-static const struct store_ops postgres_ops = {
-    .core =
-        {
-#include "store/operations/core.h"
-        },
-    .view =
-        {
-#include "store/operations/view.h"
-        },
-    .events =
-        {
-#include "store/operations/events.h"
-        },
-    .relay = &postgres_relay_ops,
-    .jobs = &postgres_jobs_ops,
-    .runs = &postgres_runs_ops,
-    .alerts = &postgres_alerts_ops,
-    .close = postgres_close,
-};
-#undef OPERATION
+#define STORE(name) postgres_##name
+#include "store/operations/tables.h"
+#undef STORE
 
 /* The schema must be of the version that this program was built with. */
 static pawl_status version_check(struct postgres *self, pawl_error *err) {
@@ -91,7 +53,7 @@ pawl_status postgres_open(const struct store_config *config, struct store **stor
         return error_set(err, PAWL_NO_MEMORY, "store_open", "no memory for a store");
     }
     self->scratch = scratch;
-    self->store = (struct store){.ops = &postgres_ops,
+    self->store = (struct store){.ops = &store_ops,
                                  .caps = {.notify = true, .many_writers = true, .sessions = true},
                                  .dialect = "postgres"};
     pawl_status status = pg_connection_init(self, config, "store_open", err);

@@ -53,10 +53,10 @@ static sqlite3_stmt **statements_of(struct operation *op, const struct look *loo
 
 static pawl_status look_run(struct store *store, const struct look *look, struct arena *arena,
                             struct violations *out, pawl_error *err) {
-    struct operation op;
+    struct operation op = operation_read(store, "check", PAWL_OK, err);
+    if (op.status != PAWL_OK)
+        return op.status;
     pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_READ, "check", &status, err))
-        return status;
     struct violations list = {arena_array(arena, VIOLATIONS_MAX, sizeof(*list.rows)), 0};
     sqlite3_stmt **statements = statements_of(&op, look);
     if (list.rows == NULL || statements == NULL)
@@ -91,11 +91,10 @@ pawl_status sqlite_problems(struct store *store, struct arena *arena, struct vio
 /* A file has no standby. */
 pawl_status sqlite_durability(struct store *store, struct arena *arena, struct durability *out,
                               pawl_error *err) {
-    struct operation op;
     struct durability found = {0};
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_READ, "durability", &status, err))
-        return status;
+    struct operation op = operation_read(store, "durability", PAWL_OK, err);
+    if (op.status != PAWL_OK)
+        return op.status;
     struct statement s = statement_begin(&op, SQLITE_Q_DURABILITY);
     if (statement_next(&s))
         row_read(&s, 0, &durability_shape, arena, &found);

@@ -118,10 +118,10 @@ static pawl_status dump_claims(struct operation *op, struct buf *out) {
 }
 
 pawl_status sqlite_dump(struct store *store, struct buf *out, pawl_error *err) {
-    struct operation op;
+    struct operation op = operation_read(store, "dump", PAWL_OK, err);
+    if (op.status != PAWL_OK)
+        return op.status;
     pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_READ, "dump", &status, err))
-        return status;
     for (int section = 0; section < DUMP_SECTIONS && status == PAWL_OK; section++) {
         if (section == DUMP_CLAIM) {
             status = dump_claims(&op, out);

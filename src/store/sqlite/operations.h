@@ -4,20 +4,8 @@
 
 #include "store/store.h"
 
-#define OPERATION(name, ...) pawl_status sqlite_##name(struct store *store, __VA_ARGS__);
-#include "store/operations/core.h"
-#include "store/operations/events.h"
-#include "store/operations/relay.h"
-#include "store/operations/view.h"
-#undef OPERATION
-#define OPERATION(name, ...) pawl_status sqlite_jobs_##name(struct store *store, __VA_ARGS__);
-#include "store/operations/jobs.h"
-#undef OPERATION
-#define OPERATION(name, ...) pawl_status sqlite_runs_##name(struct store *store, __VA_ARGS__);
-#include "store/operations/runs.h"
-#undef OPERATION
-#define OPERATION(name, ...) pawl_status sqlite_alert_##name(struct store *store, __VA_ARGS__);
-#include "store/operations/alerts.h"
-#undef OPERATION
+#define STORE(name) sqlite_##name
+#include "store/operations/declare.h"
+#undef STORE
 
 #endif

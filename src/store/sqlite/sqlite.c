@@ -6,51 +6,13 @@
 
 static void sqlite_close(struct store *store) { connection_close(sqlite_store_of(store)); }
 
-#define OPERATION(name, ...) .name = sqlite_##name,
-static const struct store_relay_ops sqlite_relay_ops = {
-#include "store/operations/relay.h"
-};
-#undef OPERATION
-#define OPERATION(name, ...) .name = sqlite_jobs_##name,
-static const struct store_jobs_ops sqlite_jobs_ops = {
-#include "store/operations/jobs.h"
-};
-#undef OPERATION
-#define OPERATION(name, ...) .name = sqlite_runs_##name,
-static const struct store_runs_ops sqlite_runs_ops = {
-#include "store/operations/runs.h"
-};
-#undef OPERATION
-#define OPERATION(name, ...) .name = sqlite_alert_##name,
-static const struct store_alerts_ops sqlite_alerts_ops = {
-#include "store/operations/alerts.h"
-};
-#undef OPERATION
-#define OPERATION(name, ...) .name = sqlite_##name,
-static const struct store_ops sqlite_ops = {
-    .core =
-        {
-#include "store/operations/core.h"
-        },
-    .view =
-        {
-#include "store/operations/view.h"
-        },
-    .events =
-        {
-#include "store/operations/events.h"
-        },
-    .relay = &sqlite_relay_ops,
-    .jobs = &sqlite_jobs_ops,
-    .runs = &sqlite_runs_ops,
-    .alerts = &sqlite_alerts_ops,
-    .close = sqlite_close,
-};
-#undef OPERATION
+#define STORE(name) sqlite_##name
+#include "store/operations/tables.h"
+#undef STORE
 
 static struct store sqlite_base(bool sessions) {
     return (struct store){
-        .ops = &sqlite_ops,
+        .ops = &store_ops,
         .caps = {.notify = false, .many_writers = false, .sessions = sessions},
         .dialect = "sqlite",
     };

@@ -239,15 +239,11 @@ static pawl_status amqp1_publish(struct transport *session, const struct transpo
     return status;
 }
 
-static pawl_status amqp1_subscribe(struct transport *session, const struct transport_subscription *in,
-                                   pawl_error *err) {
-    pawl_status status = str_dup(session->arena, in->from, &session->from, err);
-    if (status != PAWL_OK)
-        return status;
+static pawl_status amqp1_subscribe(struct transport *session, pawl_error *err) {
     session->receiver = pn_receiver(session->session, "pawl-receiver");
     pn_terminus_set_address(pn_link_source(session->receiver), session->from.ptr);
     pn_link_open(session->receiver);
-    status = amqp1_await_link(session, session->receiver, err);
+    pawl_status status = amqp1_await_link(session, session->receiver, err);
     if (status == PAWL_OK && pn_terminus_get_type(pn_link_remote_source(session->receiver)) == PN_UNSPECIFIED)
         return error_set(err, PAWL_NOT_FOUND, "amqp1", "the broker has no source %s", session->from.ptr);
     return status;
@@ -362,6 +358,9 @@ __attribute__((visibility("default"))) const struct transport_module pawl_transp
     .name = "amqp1",
     .library = "qpid-proton " TEXT(PN_VERSION_MAJOR) "." TEXT(PN_VERSION_MINOR) "." TEXT(PN_VERSION_POINT),
     .keeps_order = false,
+    .session_bytes = sizeof(struct transport),
+    .port = 5672,
+    .tls_port = 5671,
     .open = amqp1_open,
     .publish = amqp1_publish,
     .subscribe = amqp1_subscribe,

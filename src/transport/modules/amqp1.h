@@ -18,14 +18,13 @@ struct wire;
 enum { AMQP1_LINKS_MAX = 64 };
 
 struct transport {
+    TRANSPORT_SESSION
     pn_connection_driver_t driver;
     bool driver_open;
     pn_connection_t *connection;
     pn_session_t *session;
     struct wire *wire;
-    struct arena *arena; /* of names */
-    int confirm_ms;
-    const char *host, *sas_name, *sas_key;
+    const char *sas_name, *sas_key;
     int64_t token_ms; /* how long a token is good */
     int64_t sas_ms;   /* when the last was put */
     bool broken;      /* the connection */
@@ -38,12 +37,11 @@ struct transport {
     char *encoded;
     size_t encoded_size;
     pn_link_t *receiver;
-    pawl_str from;
     pn_delivery_t *deliveries[TRANSPORT_RECEIVE_MAX]; /* of the last receive; the tag is the index */
     size_t delivery_count;
 };
 
-pawl_status amqp1_open(const struct transport_config *config, struct transport **out, pawl_error *err);
+pawl_status amqp1_open(struct transport *session, const struct transport_config *config, pawl_error *err);
 void amqp1_close(struct transport *session);
 
 /* Writes everything that is pending. */

@@ -8,12 +8,9 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "base/time/clock.h"
-#include "transport/address.h"
 #include "transport/wire.h"
 
 enum {
-    PORT_DEFAULT = 5672,
-    PORT_TLS_DEFAULT = 5671,
     ENCODED_BYTES_MIN = 4096,
     IDLE_MS = 60000,
     GOODBYE_MS = 1000,
@@ -125,8 +122,6 @@ static void say_goodbye(struct transport *session) {
 }
 
 void amqp1_close(struct transport *session) {
-    if (session == NULL)
-        return;
     if (session->driver_open && session->wire != NULL && !session->broken && session->session != NULL) {
         session->ended = false;
         say_goodbye(session);
@@ -134,9 +129,7 @@ void amqp1_close(struct transport *session) {
     if (session->driver_open)
         pn_connection_driver_destroy(&session->driver);
     wire_close(session->wire);
-    arena_free(session->arena);
     free(session->encoded);
-    free(session);
 }
 
 /* Waits until the broker has opened what we opened. */
@@ -237,8 +230,8 @@ static pawl_status use_shared_access(struct transport *session, const struct tra
     return PAWL_OK;
 }
 
-static pawl_status start(struct transport *session, const struct transport_config *config,
-                         const struct address *address, pawl_error *err) {
+static pawl_status start(struct transport *session, const struct transport_config *config, pawl_error *err) {
+    const struct address *address = &session->address;
     const char *user = address->user, *password = address->password;
     bool sas = strcmp(address->scheme, "sb") == 0 || wants_sas(config);
     session->connection = pn_connection();
@@ -270,27 +263,9 @@ static pawl_status start(struct transport *session, const struct transport_confi
     return status == PAWL_OK ? amqp1_put_token(session, err) : status;
 }
 
-pawl_status amqp1_open(const struct transport_config *config, struct transport **out, pawl_error *err) {
-    struct transport *session = calloc(1, sizeof(*session));
-    if (session == NULL)
-        return error_no_memory(err, "amqp1");
-    session->confirm_ms = config->confirm_ms;
-    session->arena = arena_create(0);
-    struct address address;
-    pawl_status status = address_of(session->arena, config,
-                                    (struct address_ports){PORT_DEFAULT, PORT_TLS_DEFAULT}, &address, err);
-    if (status == PAWL_OK) {
-        session->host = address.host;
-        status = wire_open(config, &address, &session->wire, err);
-    }
-    if (status == PAWL_OK)
-        status = start(session, config, &address, err);
-    if (status != PAWL_OK) {
-        amqp1_close(session);
-        return status;
-    }
-    *out = session;
-    return PAWL_OK;
+pawl_status amqp1_open(struct transport *session, const struct transport_config *config, pawl_error *err) {
+    pawl_status status = wire_open(config, &session->address, &session->wire, err);
+    return status == PAWL_OK ? start(session, config, err) : status;
 }
 
 /* A new session on the same connection; the links of the old one are gone. */

@@ -26,35 +26,27 @@ enum {
 };
 
 struct transport {
+    TRANSPORT_SESSION
     char path[PATH_BYTES]; /* the file, or a directory (it ends with /) that has a file per destination */
     struct buf out;
     /* reading */
     char read_path[PATH_BYTES], place_path[PATH_BYTES];
-    char from[PAWL_TOPIC_BYTES_MAX + 1];
     int64_t place, ends[TRANSPORT_RECEIVE_MAX]; /* ends: after the lines of the last receive */
     size_t end_count;
 };
 
-static void file_close(struct transport *session) {
-    if (session == NULL)
-        return;
-    buf_free(&session->out);
-    free(session);
-}
+static void file_close(struct transport *session) { buf_free(&session->out); }
 
-static pawl_status file_open(const struct transport_config *config, struct transport **out, pawl_error *err) {
+static pawl_status file_open(struct transport *session, const struct transport_config *config,
+                             pawl_error *err) {
     const char *path = config->url;
     if (strncmp(path, "file:", 5) != 0)
         return error_set(err, PAWL_INVALID, "file", "the address is not of the form file:PATH");
     path += strncmp(path, "file://", 7) == 0 ? 7 : 5;
     if (path[0] == '\0' || strlen(path) >= PATH_BYTES - PAWL_TOPIC_BYTES_MAX - 16)
         return error_set(err, PAWL_INVALID, "file", "the address names no file, or its path is too long");
-    struct transport *session = calloc(1, sizeof(*session));
-    if (session == NULL)
-        return error_no_memory(err, "file");
     buf_init(&session->out, 0);
     snprintf(session->path, sizeof(session->path), "%s", path);
-    *out = session;
     return PAWL_OK;
 }
 
@@ -177,13 +169,12 @@ static pawl_status file_publish(struct transport *session, const struct transpor
     return PAWL_OK;
 }
 
-static pawl_status file_subscribe(struct transport *session, const struct transport_subscription *in,
-                                  pawl_error *err) {
-    if (!path_of(session, in->from, session->read_path) || memchr(in->group.ptr, '/', in->group.len) != NULL)
+static pawl_status file_subscribe(struct transport *session, pawl_error *err) {
+    if (!path_of(session, session->from, session->read_path) ||
+        memchr(session->group.ptr, '/', session->group.len) != NULL)
         return error_set(err, PAWL_INVALID, "file", "from and group must be plain names");
-    snprintf(session->from, sizeof(session->from), "%.*s", STR_ARG(in->from));
     if ((size_t)snprintf(session->place_path, PATH_BYTES, "%s.%.*s.place", session->read_path,
-                         STR_ARG(in->group)) >= PATH_BYTES)
+                         STR_ARG(session->group)) >= PATH_BYTES)
         return error_set(err, PAWL_INVALID, "file", "the path is too long");
     FILE *file = fopen(session->place_path, "re");
     long long place = 0;
@@ -209,7 +200,7 @@ static pawl_status take_lines(struct transport *session, struct arena *arena, pa
         if (line.len == 0)
             continue;
         struct transport_delivery *delivery = &deliveries[*count];
-        *delivery = (struct transport_delivery){.tag = *count, .from = str_from(session->from)};
+        *delivery = (struct transport_delivery){.tag = *count, .from = session->from};
         pawl_status status = transport_delivery_take(delivery, arena, line, NULL, err);
         if (status != PAWL_OK)
             return status;
@@ -227,7 +218,7 @@ static pawl_status take_long_line(struct transport *session, int fd, struct aren
     int64_t at = session->place;
     const char *end = NULL;
     ssize_t got = 1;
-    *delivery = (struct transport_delivery){.from = str_from(session->from), .malformed = true};
+    *delivery = (struct transport_delivery){.from = session->from, .malformed = true};
     for (; end == NULL && got > 0; at += end != NULL ? end - bytes + 1 : got) {
         got = pread(fd, bytes, sizeof(bytes), at);
         end = got > 0 ? memchr(bytes, '\n', (size_t)got) : NULL;
@@ -317,6 +308,7 @@ __attribute__((visibility("default"))) const struct transport_module pawl_transp
     .abi = TRANSPORT_ABI,
     .name = "file",
     .keeps_order = true,
+    .session_bytes = sizeof(struct transport),
     .open = file_open,
     .publish = file_publish,
     .subscribe = file_subscribe,

@@ -1,5 +1,4 @@
 /* Loopback: the inbox of another service, in another schema of the same database or in another database. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -9,23 +8,19 @@
 #include "transport/transport.h"
 
 struct transport {
+    TRANSPORT_SESSION
     struct store *store;
-    struct arena *arena; /* of one call */
-    struct arena *names; /* as long as the session */
+    struct arena *call; /* of one call */
     pawl_str consumer;
 };
 
 static void loopback_close(struct transport *session) {
-    if (session == NULL)
-        return;
     store_close(session->store);
-    arena_free(session->arena);
-    arena_free(session->names);
-    free(session);
+    arena_free(session->call);
 }
 
 /* "loopback:SCHEMA"; SQLite has one schema per file, so there the other database is named instead. */
-static pawl_status loopback_open(const struct transport_config *config, struct transport **out,
+static pawl_status loopback_open(struct transport *session, const struct transport_config *config,
                                  pawl_error *err) {
     const char *database = transport_option(config, "database-url");
     const char *consumer = transport_option(config, "consumer");
@@ -35,27 +30,16 @@ static pawl_status loopback_open(const struct transport_config *config, struct t
         return error_set(err, PAWL_INVALID, "loopback", "no database is named");
     if (schema[0] == '\0')
         schema = "pawl";
-    struct transport *session = calloc(1, sizeof(*session));
-    if (session == NULL)
-        return error_no_memory(err, "loopback");
-    session->arena = arena_create(0);
-    session->names = arena_create(0);
     struct store_config store = {.url = database,
                                  .schema = schema,
                                  .connect_timeout_ms = config->connect_ms,
                                  .statement_timeout_ms = config->confirm_ms};
-    pawl_status status = session->arena == NULL || session->names == NULL
-                             ? error_no_memory(err, "loopback")
-                             : str_dup(session->names, str_from(consumer != NULL ? consumer : schema),
-                                       &session->consumer, err);
+    session->call = arena_create(0);
+    pawl_status status =
+        str_dup(session->arena, str_from(consumer != NULL ? consumer : schema), &session->consumer, err);
     if (status == PAWL_OK)
         status = store_open(&store, &session->store, err);
-    if (status != PAWL_OK) {
-        loopback_close(session);
-        return status == PAWL_CONFLICT || status == PAWL_NOT_FOUND ? (err->status = PAWL_INVALID) : status;
-    }
-    *out = session;
-    return PAWL_OK;
+    return status == PAWL_CONFLICT || status == PAWL_NOT_FOUND ? (err->status = PAWL_INVALID) : status;
 }
 
 static bool optional_uuid(pawl_str text, pawl_uuid *id) {
@@ -87,8 +71,8 @@ static void judge(enum store_answer answer, struct transport_result *result) {
 static pawl_status loopback_publish(struct transport *session, const struct transport_message *messages,
                                     size_t count, struct transport_result *results, pawl_error *err) {
     transport_results_unknown(results, count, "the database did not answer");
-    arena_reset(session->arena);
-    pawl_outgoing *list = arena_array(session->arena, count, sizeof(*list));
+    arena_reset(session->call);
+    pawl_outgoing *list = arena_array(session->call, count, sizeof(*list));
     if (list == NULL)
         return error_no_memory(err, "loopback");
     for (size_t i = 0; i < count; i++) {
@@ -99,7 +83,7 @@ static pawl_status loopback_publish(struct transport *session, const struct tran
         .kind = KIND_INBOX, .messages = list, .count = count, .consumer = session->consumer};
     struct put_result result;
     pawl_status status =
-        session->store->ops->core.messages_put(session->store, &put, session->arena, &result, err);
+        session->store->ops->core.messages_put(session->store, &put, session->call, &result, err);
     for (size_t i = 0; i < count && status == PAWL_OK; i++)
         judge(result.answers[i], &results[i]);
     for (size_t i = 0; i < count && status == PAWL_INVALID; i++)
@@ -111,6 +95,7 @@ __attribute__((visibility("default"))) const struct transport_module pawl_transp
     .abi = TRANSPORT_ABI,
     .name = "loopback",
     .keeps_order = true,
+    .session_bytes = sizeof(struct transport),
     .open = loopback_open,
     .publish = loopback_publish,
     .close = loopback_close,

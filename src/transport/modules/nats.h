@@ -9,8 +9,8 @@
 enum { NATS_INBOX_BYTES = 64, NATS_SUBJECT_BYTES = NATS_INBOX_BYTES + 48, NATS_NO_RESPONDERS = 503 };
 
 struct transport {
+    TRANSPORT_SESSION
     struct wire *wire;
-    int confirm_ms;
     int64_t payload_bytes_max; /* the last INFO's, as the following */
     bool has_headers, offers_tls, wants_tls;
     struct buf out;
@@ -21,11 +21,9 @@ struct transport {
     char inbox[NATS_INBOX_BYTES]; /* answers come below it */
     uint64_t call;                /* answers to an earlier call are not ours */
     struct buf headers;           /* of the message that is being written */
-    struct arena *arena;          /* of names */
     struct arena *answer;         /* of the last answer of the API */
     /* reading */
-    pawl_str from;
-    const char *group, *group_too; /* the two names of the group's consumer, used alternately */
+    const char *group_too; /* the group's consumer has this name or the group's, alternately */
     const char *stream, *consumer;
     uint64_t next;  /* the consumer's number of the next expected message */
     uint64_t pulls; /* requests for messages so far */
@@ -47,9 +45,9 @@ struct nats_frame {
                         says so once for each message, and the connection goes on. */
 };
 
-PAWL_MUSTCHECK pawl_status nats_session_open(const struct transport_config *config, struct transport **out,
+PAWL_MUSTCHECK pawl_status nats_session_open(struct transport *session, const struct transport_config *config,
                                              pawl_error *err);
-void nats_session_close(struct transport *session); /* takes NULL */
+void nats_session_close(struct transport *session);
 
 /* The next message; PAWL_BUSY: none came in time. */
 PAWL_MUSTCHECK pawl_status nats_next(struct transport *session, int64_t until_ms, struct nats_frame *frame,
@@ -76,8 +74,7 @@ PAWL_MUSTCHECK pawl_status nats_ask(struct transport *session, pawl_str subject,
 PAWL_MUSTCHECK pawl_status nats_api(struct transport *session, const char *subject, pawl_str question,
                                     const struct tree **answer, pawl_error *err);
 
-pawl_status nats_session_subscribe(struct transport *session, const struct transport_subscription *in,
-                                   pawl_error *err);
+pawl_status nats_session_subscribe(struct transport *session, pawl_error *err);
 pawl_status nats_session_receive(struct transport *session, struct arena *arena, size_t max, int wait_ms,
                                  struct transport_delivery *deliveries, size_t *count, pawl_error *err);
 pawl_status nats_session_acknowledge(struct transport *session, const uint64_t *tags, size_t count,

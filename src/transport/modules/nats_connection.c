@@ -8,12 +8,10 @@
 #include "base/str.h"
 #include "base/time/clock.h"
 #include "base/uuid.h"
-#include "transport/address.h"
 #include "transport/modules/nats.h"
 #include "transport/wire.h"
 
 enum {
-    PORT_DEFAULT = 4222,
     READ_BYTES = 65536,
     IN_BYTES_MAX = 128 << 20,
     ANSWERS_SID = 1,
@@ -124,8 +122,6 @@ static bool flag(const struct tree *info, const char *name) {
 static pawl_status read_info(struct transport *session, pawl_str text, pawl_error *err) {
     const struct tree *info = NULL;
     struct arena *arena = arena_create(0);
-    if (arena == NULL)
-        return error_no_memory(err, "nats");
     pawl_status status = tree_parse(arena, text, NULL, &info, err);
     if (status == PAWL_OK) {
         const struct tree *most = tree_get_cstr(info, "max_payload");
@@ -282,22 +278,19 @@ pawl_status nats_api(struct transport *session, const char *subject, pawl_str qu
 }
 
 void nats_session_close(struct transport *session) {
-    if (session == NULL)
-        return;
     wire_close(session->wire);
     buf_free(&session->out);
     buf_free(&session->headers);
     buf_free(&session->last);
     buf_free(&session->kept);
     free(session->in);
-    arena_free(session->arena);
     arena_free(session->answer);
-    free(session);
 }
 
 /* The server speaks first: what it is, and whether TLS begins now. */
 static pawl_status take_info(struct transport *session, const struct transport_config *config,
-                             const struct address *address, int64_t until_ms, pawl_error *err) {
+                             int64_t until_ms, pawl_error *err) {
+    const struct address *address = &session->address;
     struct line line;
     struct nats_frame frame;
     pawl_status status = take_line(session, until_ms, &line, &frame, err);
@@ -316,20 +309,18 @@ static pawl_status take_info(struct transport *session, const struct transport_c
     return address->tls ? wire_secure(session->wire, config, address, until_ms, err) : PAWL_OK;
 }
 
-static void say_hello(struct transport *session, const struct address *address) {
+static void say_hello(struct transport *session) {
+    const struct address *address = &session->address;
     struct json_writer json;
     buf_append_cstr(&session->out, "CONNECT ");
     json_writer_init(&json, &session->out);
     json_begin_object(&json);
     static const char *const yes[] = {"headers", "no_responders"}, *const no[] = {"verbose", "pedantic"};
     for (int i = 0; i < 2; i++) {
-        json_key(&json, yes[i]);
-        json_bool(&json, true);
-        json_key(&json, no[i]);
-        json_bool(&json, false);
+        json_put_bool(&json, yes[i], true);
+        json_put_bool(&json, no[i], false);
     }
-    json_key(&json, "protocol");
-    json_int(&json, 1);
+    json_put_int(&json, "protocol", 1);
     const char *const texts[][2] = {{"name", "pawl"},
                                     {"lang", "c"},
                                     {"user", address->password != NULL ? address->user : NULL},
@@ -337,26 +328,24 @@ static void say_hello(struct transport *session, const struct address *address) 
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
         if (texts[i][1] == NULL)
             continue;
-        json_key(&json, texts[i][0]);
-        json_cstr(&json, texts[i][1]);
+        json_put_cstr(&json, texts[i][0], texts[i][1]);
     }
     json_end_object(&json);
     /* The limits of our account follow the first PONG, so they are known when the second has come. */
     buf_printf(&session->out, "\r\nSUB %s.> %d\r\nPING\r\nPING\r\n", session->inbox, ANSWERS_SID);
 }
 
-static pawl_status greet(struct transport *session, const struct transport_config *config,
-                         const struct address *address, pawl_error *err) {
+static pawl_status greet(struct transport *session, const struct transport_config *config, pawl_error *err) {
     int64_t until_ms = clock_boot_ms() + config->connect_ms;
     char text[UUID_TEXT_BYTES];
     pawl_uuid id;
     pawl_status status = uuid_next(&id, err);
     if (status == PAWL_OK)
-        status = take_info(session, config, address, until_ms, err);
+        status = take_info(session, config, until_ms, err);
     if (status != PAWL_OK)
         return status;
     snprintf(session->inbox, sizeof(session->inbox), "_INBOX.%s", uuid_format(id, text));
-    say_hello(session, address);
+    say_hello(session);
     status = nats_flush(session, until_ms, err);
     struct line line = {.message = false};
     struct nats_frame frame;
@@ -369,34 +358,17 @@ static pawl_status greet(struct transport *session, const struct transport_confi
     return status;
 }
 
-pawl_status nats_session_open(const struct transport_config *config, struct transport **out,
+pawl_status nats_session_open(struct transport *session, const struct transport_config *config,
                               pawl_error *err) {
-    struct transport *session = calloc(1, sizeof(*session));
-    if (session == NULL)
-        return error_no_memory(err, "nats");
-    session->confirm_ms = config->confirm_ms;
-    session->arena = arena_create(0);
     session->answer = arena_create(0);
     buf_init(&session->out, 0);
     buf_init(&session->headers, 0);
     buf_init(&session->last, 0);
     buf_init(&session->kept, 0);
-    struct address address;
-    pawl_status status = session->answer != NULL ? PAWL_OK : error_no_memory(err, "nats");
+    struct address plain = session->address;
+    plain.tls = false; /* it begins after the server's first line */
+    pawl_status status = wire_open(config, &plain, &session->wire, err);
     if (status == PAWL_OK)
-        status = address_of(session->arena, config, (struct address_ports){PORT_DEFAULT, PORT_DEFAULT},
-                            &address, err);
-    if (status == PAWL_OK) {
-        struct address plain = address;
-        plain.tls = false; /* it begins after the server's first line */
-        status = wire_open(config, &plain, &session->wire, err);
-    }
-    if (status == PAWL_OK)
-        status = greet(session, config, &address, err);
-    if (status != PAWL_OK) {
-        nats_session_close(session);
-        return transport_late(status, "nats", "the broker does not answer", err);
-    }
-    *out = session;
-    return PAWL_OK;
+        status = greet(session, config, err);
+    return transport_late(status, "nats", "the broker does not answer", err);
 }

@@ -62,8 +62,7 @@ static pawl_status consumer_make(struct transport *session, const char *name, ui
     buf_init(&question, 0);
     json_writer_init(&json, &question);
     json_begin_object(&json);
-    json_key(&json, "stream_name");
-    json_cstr(&json, session->stream);
+    json_put_cstr(&json, "stream_name", session->stream);
     json_key(&json, "config");
     json_begin_object(&json);
     const char *const texts[][2] = {{"durable_name", name},
@@ -72,17 +71,13 @@ static pawl_status consumer_make(struct transport *session, const char *name, ui
                                     {"ack_policy", "all"},
                                     {"replay_policy", "instant"}};
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
-        json_key(&json, texts[i][0]);
-        json_cstr(&json, texts[i][1]);
+        json_put_cstr(&json, texts[i][0], texts[i][1]);
     }
     if (floor > 0) {
-        json_key(&json, "opt_start_seq");
-        json_int(&json, (int64_t)floor + 1);
+        json_put_int(&json, "opt_start_seq", (int64_t)floor + 1);
     }
-    json_key(&json, "ack_wait");
-    json_int(&json, (int64_t)ACK_WAIT_SECONDS * 1000000000);
-    json_key(&json, "max_ack_pending");
-    json_int(&json, (int64_t)2 * TRANSPORT_RECEIVE_MAX);
+    json_put_int(&json, "ack_wait", (int64_t)ACK_WAIT_SECONDS * 1000000000);
+    json_put_int(&json, "max_ack_pending", (int64_t)2 * TRANSPORT_RECEIVE_MAX);
     json_end_object(&json);
     json_end_object(&json);
     const struct tree *ignored;
@@ -104,7 +99,7 @@ static pawl_status consumer_drop(struct transport *session, const char *name, pa
  * before the old one is removed, so that the position is never lost. After a crash in between both exist; the
  * higher position counts. */
 static pawl_status choose(struct transport *session, pawl_error *err) {
-    const char *names[2] = {session->group, session->group_too};
+    const char *names[2] = {session->group.ptr, session->group_too};
     struct place places[2];
     pawl_status status = look(session, names[0], &places[0], err);
     if (status == PAWL_OK)
@@ -177,23 +172,15 @@ static bool is_group(pawl_str text) {
     return text.len > 0;
 }
 
-pawl_status nats_session_subscribe(struct transport *session, const struct transport_subscription *in,
-                                   pawl_error *err) {
-    pawl_str group = {NULL, 0};
-    if (!is_group(in->group))
+pawl_status nats_session_subscribe(struct transport *session, pawl_error *err) {
+    if (!is_group(session->group))
         return error_set(err, PAWL_INVALID, "nats",
                          "the group cannot name a consumer: use letters, digits, - and _, but no blanks, "
                          "control characters, '.', '*' or '>'");
-    pawl_status status = str_dup(session->arena, in->from, &session->from, err);
-    if (status == PAWL_OK)
-        status = str_dup(session->arena, in->group, &group, err);
-    if (status != PAWL_OK)
-        return status;
-    session->group = group.ptr;
-    session->group_too = arena_printf(session->arena, "%s-2", group.ptr);
+    session->group_too = arena_printf(session->arena, "%s-2", session->group.ptr);
     if (session->group_too == NULL)
         return error_no_memory(err, "nats");
-    status = find_stream(session, err);
+    pawl_status status = find_stream(session, err);
     return status == PAWL_OK ? place_reader(session, err) : status;
 }
 
@@ -224,9 +211,10 @@ static pawl_status follows(struct transport *session, pawl_str reply, pawl_error
     if (count < 9 || count == 10 || !str_to_u64(words[at], UINT64_MAX, &number) ||
         !str_to_u64(words[at + 2], UINT64_MAX, &session->pending))
         return error_set(err, PAWL_UNAVAILABLE, "nats", "cannot read the position of a message");
-    return number == session->next++ ? PAWL_OK
-                                     : error_set(err, PAWL_UNAVAILABLE, "nats",
-                                                 "another reader of %s has read meanwhile", session->group);
+    return number == session->next++
+               ? PAWL_OK
+               : error_set(err, PAWL_UNAVAILABLE, "nats", "another reader of %s has read meanwhile",
+                           session->group.ptr);
 }
 
 static pawl_status pull(struct transport *session, size_t max, int64_t until_ms, pawl_error *err) {

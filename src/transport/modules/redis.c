@@ -9,7 +9,6 @@
 #include "base/json/json.h"
 #include "base/str.h"
 #include "base/time/clock.h"
-#include "transport/address.h"
 #include "transport/transport.h"
 #include "transport/wire.h"
 
@@ -17,17 +16,15 @@
 #define TEXT(x) TEXT_OF(x)
 #define LIBRARY "hiredis " TEXT(HIREDIS_MAJOR) "." TEXT(HIREDIS_MINOR) "." TEXT(HIREDIS_PATCH)
 
-enum { PORT_DEFAULT = 6379, READ_BYTES = 65536, ENTRY_ID_BYTES = 48, WORDS_MAX = 16 + TRANSPORT_RECEIVE_MAX };
+enum { READ_BYTES = 65536, ENTRY_ID_BYTES = 48, WORDS_MAX = 16 + TRANSPORT_RECEIVE_MAX };
 
 struct transport {
+    TRANSPORT_SESSION
     struct wire *wire;
-    redisReader *reader;
+    redisReader *replies;
     struct buf out;
     struct buf json;
-    int confirm_ms;
-    char max_length[24]; /* "" = streams are not trimmed */
-    struct arena *arena; /* of the subscription's names */
-    pawl_str from, group, name;
+    char max_length[24];                /* "" = streams are not trimmed */
     char pending_after[ENTRY_ID_BYTES]; /* "" = everything delivered to this group earlier has been read again
                                          */
     char (*ids)[ENTRY_ID_BYTES];        /* of the last receive; the tag is the index */
@@ -71,7 +68,7 @@ static pawl_status reply_next(struct transport *session, int64_t until_ms, redis
     void *found = NULL;
     char bytes[READ_BYTES];
     while (true) {
-        if (redisReaderGetReply(session->reader, &found) != REDIS_OK)
+        if (redisReaderGetReply(session->replies, &found) != REDIS_OK)
             return error_set(err, PAWL_UNAVAILABLE, "redis", "the server does not speak the Redis protocol");
         if (found != NULL)
             break;
@@ -79,7 +76,7 @@ static pawl_status reply_next(struct transport *session, int64_t until_ms, redis
         pawl_status status = wire_read(session->wire, bytes, sizeof(bytes), until_ms, &got, err);
         if (status != PAWL_OK)
             return status;
-        if (redisReaderFeed(session->reader, bytes, got) != REDIS_OK)
+        if (redisReaderFeed(session->replies, bytes, got) != REDIS_OK)
             return error_no_memory(err, "redis");
     }
     *reply = found;
@@ -122,7 +119,8 @@ static pawl_status ask(struct transport *session, int count, const pawl_str *wor
     return status;
 }
 
-static pawl_status greet(struct transport *session, const struct address *address, pawl_error *err) {
+static pawl_status greet(struct transport *session, pawl_error *err) {
+    const struct address *address = &session->address;
     pawl_str user = str_from(address->user), password = str_from(address->password);
     pawl_status status = PAWL_OK;
     if (password.ptr != NULL && user.ptr != NULL)
@@ -136,45 +134,25 @@ static pawl_status greet(struct transport *session, const struct address *addres
 }
 
 static void redis_close(struct transport *session) {
-    if (session == NULL)
-        return;
     wire_close(session->wire);
-    if (session->reader != NULL)
-        redisReaderFree(session->reader);
+    if (session->replies != NULL)
+        redisReaderFree(session->replies);
     buf_free(&session->out);
     buf_free(&session->json);
-    arena_free(session->arena);
     free(session->ids);
-    free(session);
 }
 
-static pawl_status redis_open(const struct transport_config *config, struct transport **out,
+static pawl_status redis_open(struct transport *session, const struct transport_config *config,
                               pawl_error *err) {
-    struct transport *session = calloc(1, sizeof(*session));
-    if (session == NULL)
-        return error_no_memory(err, "redis");
-    buf_init(&session->out, 0);
-    buf_init(&session->json, 0);
-    session->confirm_ms = config->confirm_ms;
-    session->reader = redisReaderCreate();
-    session->arena = arena_create(0);
     const char *max_length = transport_option(config, "max-length");
     snprintf(session->max_length, sizeof(session->max_length), "%s", max_length != NULL ? max_length : "");
-    struct address address;
-    pawl_status status = session->reader != NULL ? PAWL_OK : error_no_memory(err, "redis");
-    if (status == PAWL_OK)
-        status = address_of(session->arena, config, (struct address_ports){PORT_DEFAULT, PORT_DEFAULT},
-                            &address, err);
-    if (status == PAWL_OK)
-        status = wire_open(config, &address, &session->wire, err);
-    if (status == PAWL_OK)
-        status = greet(session, &address, err);
-    if (status != PAWL_OK) {
-        redis_close(session);
-        return status;
-    }
-    *out = session;
-    return PAWL_OK;
+    buf_init(&session->out, 0);
+    buf_init(&session->json, 0);
+    session->replies = redisReaderCreate();
+    if (session->replies == NULL)
+        return error_no_memory(err, "redis");
+    pawl_status status = wire_open(config, &session->address, &session->wire, err);
+    return status == PAWL_OK ? greet(session, err) : status;
 }
 
 static pawl_status add_entry(struct transport *session, const struct transport_message *message,
@@ -243,22 +221,15 @@ static pawl_status redis_publish(struct transport *session, const struct transpo
     return transport_late(status, "redis", "no answer in time", err);
 }
 
-static pawl_status redis_subscribe(struct transport *session, const struct transport_subscription *in,
-                                   pawl_error *err) {
-    pawl_status status = str_dup(session->arena, in->from, &session->from, err);
-    if (status == PAWL_OK)
-        status = str_dup(session->arena, in->group, &session->group, err);
-    if (status == PAWL_OK)
-        status = str_dup(session->arena, in->reader, &session->name, err);
-    if (status != PAWL_OK)
-        return status;
+static pawl_status redis_subscribe(struct transport *session, pawl_error *err) {
     session->ids = calloc(TRANSPORT_RECEIVE_MAX, sizeof(*session->ids));
     if (session->ids == NULL)
         return error_no_memory(err, "redis");
     snprintf(session->pending_after, sizeof(session->pending_after), "0");
-    pawl_str words[] = {STR("XGROUP"), STR("create"), in->from, in->group, STR("0"), STR("MKSTREAM")};
+    pawl_str words[] = {STR("XGROUP"),  STR("create"), session->from,
+                        session->group, STR("0"),      STR("MKSTREAM")};
     pawl_error inner;
-    status = ask(session, 6, words, NULL, &inner);
+    pawl_status status = ask(session, 6, words, NULL, &inner);
     if (status != PAWL_OK && strstr(inner.text, "BUSYGROUP") == NULL) {
         *err = inner;
         return status;
@@ -351,7 +322,7 @@ static pawl_status read_once(struct transport *session, struct arena *arena, siz
     pawl_str words[] = {STR("XREADGROUP"),
                         STR("GROUP"),
                         session->group,
-                        session->name,
+                        session->reader,
                         STR("COUNT"),
                         str_from(limit),
                         STR("BLOCK"),
@@ -411,6 +382,9 @@ __attribute__((visibility("default"))) const struct transport_module pawl_transp
     .abi = TRANSPORT_ABI,
     .name = "redis",
     .library = LIBRARY,
+    .session_bytes = sizeof(struct transport),
+    .port = 6379,
+    .tls_port = 6379,
     .keeps_order = false,
     .open = redis_open,
     .publish = redis_publish,

@@ -134,6 +134,8 @@ static void fit(struct grid *grid, int width) {
 static void print_cell(FILE *file, const char *text, const struct grid_column *column, bool last) {
     pawl_str all = str_from(text);
     int width = grid_text_width(all);
+    const char *tone = column->tone != NULL ? column->tone(all) : NULL;
+    fputs(tone != NULL ? tone : "", file);
     if (width > column->width) {
         int used = 0;
         size_t at = 0;
@@ -153,6 +155,7 @@ static void print_cell(FILE *file, const char *text, const struct grid_column *c
         if (column->right)
             width = column->width;
     }
+    fputs(tone != NULL ? "\033[0m" : "", file);
     if (!last)
         fprintf(file, "%*s", column->width - width + GAP, "");
 }

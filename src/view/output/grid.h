@@ -15,6 +15,8 @@ struct grid_column {
     int drop;  /* 0: never left out */
     int least; /* with cut: others are left out before it becomes shorter than this; 0: it may */
     int width;
+    const char *(*tone)(
+        pawl_str text); /* how a terminal begins to show a word in colour; NULL: none has any */
 };
 
 /* Rows of cells that are already escaped; the first row is the heading. Cells are NUL-terminated inside text.

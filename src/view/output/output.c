@@ -210,6 +210,31 @@ static bool column_shown(const struct output *output, const struct column *colum
     return column->show == SHOW_ALWAYS || (column->show == SHOW_WIDE && output->format == OUTPUT_WIDE);
 }
 
+/* What needs a person is red, what waits for something yellow, what goes well green. */
+static const char *state_tone(pawl_str text) {
+    static const struct {
+        const char *words, *tone;
+    } rows[] = {{"dead|failed|evicted|stopped|lost|firing|fault|critical", "\033[31m"},
+                {"blocked|silent|paused|cancelled|pending|silenced|warning|repair|scheduled|later|waiting",
+                 "\033[33m"},
+                {"leased|running|active|done|completed|live|success|succeeded|ok", "\033[32m"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (str_choice(rows[i].words, text) >= 0)
+            return rows[i].tone;
+    return NULL;
+}
+
+static bool is_state(const char *key) {
+    return strcmp(key, "state") == 0 || strcmp(key, "severity") == 0 || strcmp(key, "outcome") == 0;
+}
+
+/* https://no-color.org */
+static bool colored(const struct output *output) {
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    return isatty(fileno(output->file)) != 0 && (no == NULL || *no == '\0') &&
+           (term == NULL || strcmp(term, "dumb") != 0);
+}
+
 static void heading(struct buf *buf, const char *key) {
     for (; *key != '\0'; key++)
         buf_append_char(buf, *key == '_' ? ' ' : (char)toupper((unsigned char)*key));
@@ -223,12 +248,15 @@ void output_list_begin(struct output *output, const struct column *columns, size
     if (output_is_json(output))
         return;
     grid_reset(&output->grid);
+    bool color = colored(output);
     for (size_t i = 0; i < count; i++)
         if (column_shown(output, &columns[i]))
-            grid_column(&output->grid, (struct grid_column){.cut = columns[i].cut,
-                                                            .right = columns[i].type == CELL_INT,
-                                                            .drop = columns[i].drop,
-                                                            .least = columns[i].least});
+            grid_column(&output->grid,
+                        (struct grid_column){.cut = columns[i].cut,
+                                             .right = columns[i].type == CELL_INT,
+                                             .drop = columns[i].drop,
+                                             .least = columns[i].least,
+                                             .tone = color && is_state(columns[i].key) ? state_tone : NULL});
     for (size_t i = 0; i < count; i++) {
         if (!column_shown(output, &columns[i]))
             continue;

@@ -25,9 +25,10 @@ static void tell_running(const struct job_why *why, struct buf *text, struct buf
         if (why->row.job.cancel_ms > 0) {
             buf_append_cstr(text, " It was cancelled ");
             why_moment(text, why->row.job.cancel_ms, why->now_ms);
-            buf_append_cstr(text, "; its worker is told within seconds (pawl actions says by whom and why).");
+            buf_append_cstr(text,
+                            "; its worker is told within seconds (pawl action list says by whom and why).");
         }
-        buf_printf(next, "Nothing; if that worker hangs, pawl instances evict %s takes the work away.", id);
+        buf_printf(next, "Nothing; if that worker hangs, pawl instance evict %s takes the work away.", id);
         return;
     }
     buf_printf(text, "Its worker %s has gone silent; another takes it soon.", id);
@@ -126,7 +127,7 @@ void job_story(const struct job_why *why, struct buf *text, struct buf *next) {
             why_moment(text, why->until_ms, why->now_ms);
         }
         buf_append_char(text, '.');
-        buf_append_cstr(next, "pawl job wake ");
+        buf_append_cstr(next, "pawl job signal ");
         grid_escape(next, why->row.wait_key);
         buf_append_cstr(next, " sends it.");
         break;
@@ -135,7 +136,7 @@ void job_story(const struct job_why *why, struct buf *text, struct buf *next) {
         tell_error(why, text);
         buf_printf(next,
                    "Remove the cause, then pawl job retry %" PRId64
-                   "; or give it up: pawl job discard %" PRId64 ".",
+                   "; or give it up: pawl job delete %" PRId64 ".",
                    why->row.job.id, why->row.job.id);
         break;
     }

@@ -103,26 +103,26 @@ static void tell_lane(struct story *story) {
     switch (why->cause) {
     case WHY_NO_OWNER:
         buf_printf(story->text, "has no owner: no live instance works on the %s.", kind);
-        buf_printf(story->next, "Start a worker for the %s; pawl instances lists the workers.", kind);
+        buf_printf(story->next, "Start a worker for the %s; pawl instance list shows the workers.", kind);
         return;
     case WHY_OWNER_SILENT:
         buf_printf(story->text, "belongs to instance %s, which no longer sends heartbeats.", story->instance);
         buf_printf(story->next,
-                   "Its lanes become free when another instance next looks: start one, or run pawl instances "
+                   "Its lanes become free when another instance next looks: start one, or run pawl instance "
                    "evict %s.",
                    story->instance);
         return;
     case WHY_DRAINING:
         buf_printf(story->text, "is being handed over by instance %s, and moves when its last claim ends.",
                    story->instance);
-        buf_append_cstr(story->next, "Wait for the claims in flight; pawl partitions shows them.");
+        buf_append_cstr(story->next, "Wait for the claims in flight; pawl partition list shows them.");
         return;
     default:
         buf_printf(story->text, "belongs to live instance %s, which claims it next or soon.",
                    story->instance);
         buf_append_cstr(story->next,
                         "Nothing; if it stays like this, look whether that instance is overloaded with "
-                        "pawl instances.");
+                        "pawl instance list.");
         return;
     }
 }
@@ -135,7 +135,7 @@ static void tell_leased(struct story *story) {
         why_moment(story->text, why->until_ms, why->now_ms);
         buf_append_char(story->text, '.');
         buf_printf(story->next,
-                   "Nothing; if that instance hangs, pawl instances evict %s takes the work away.",
+                   "Nothing; if that instance hangs, pawl instance evict %s takes the work away.",
                    story->instance);
         return;
     }
@@ -143,7 +143,7 @@ static void tell_leased(struct story *story) {
     why_moment(story->text, why->until_ms, why->now_ms);
     buf_append_cstr(story->text, ". It is taken back at the next claim, and a death is counted.");
     buf_append_cstr(story->next,
-                    "Nothing if a worker is running; otherwise start one (pawl instances shows them).");
+                    "Nothing if a worker is running; otherwise start one (pawl instance list shows them).");
 }
 
 static void tell_waiting(struct story *story) {
@@ -159,11 +159,12 @@ static void tell_waiting(struct story *story) {
     if (why->cause == WHY_BLOCKED) {
         buf_printf(story->text, "It is not running because its stream is blocked by dead letter %s.",
                    story->blocker);
-        buf_printf(story->next,
-                   "Look with pawl dead show %s, then pawl dead redrive %s to try it again or pawl dead "
-                   "discard %s to "
-                   "go on without it.",
-                   story->blocker, story->blocker, story->blocker);
+        buf_printf(
+            story->next,
+            "Look with pawl message show %s, then pawl message retry %s to try it again or pawl message "
+            "delete %s to "
+            "go on without it.",
+            story->blocker, story->blocker, story->blocker);
         return;
     }
     const char *reason = reason_name(why->row.state, why->row.reason);
@@ -256,13 +257,14 @@ static void tell_ended(struct story *story) {
         append_error(story->text, why->row.error);
     }
     if (parked && !uuid_is_nil(why->blocker_id))
-        buf_printf(story->next, "pawl dead redrive %s redrives the one in front, and this one with it.",
+        buf_printf(story->next, "pawl message retry %s retries the one in front, and this one with it.",
                    story->blocker);
     else if (parked)
-        buf_append_cstr(story->next,
-                        "Redrive the dead letter in front of it: pawl dead list --stream shows it.");
+        buf_append_cstr(
+            story->next,
+            "Retry the dead letter in front of it: pawl message list --state dead --stream shows it.");
     else
-        buf_printf(story->next, "%s pawl dead redrive %s%s give the message up with pawl dead discard %s.",
+        buf_printf(story->next, "%s pawl message retry %s%s give the message up with pawl message delete %s.",
                    reason == DEAD_CANCELLED ? "If it is to run after all:" : "Remove the cause, then",
                    story->id, reason == DEAD_CANCELLED ? "; otherwise" : "; or", story->id);
 }

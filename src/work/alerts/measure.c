@@ -95,7 +95,7 @@ pawl_status alert_measure(struct store *store, const struct alert_window *window
     struct fleet_facts *facts = arena_alloc(arena, sizeof *facts);
     int kinds = 0;
     if (facts == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "alerts", "out of memory");
+        return error_no_memory(err, "alerts");
     memset(facts, 0, sizeof *facts);
     int64_t pressure = 0;
     pawl_status status = fleet_facts_read(store, arena, facts, err);

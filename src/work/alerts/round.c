@@ -42,10 +42,6 @@ const char *alert_state_name(const struct alert_row *row, int64_t now_ms) {
     return row->state.turning_ms > 0 ? "pending" : "ok";
 }
 
-static pawl_status no_memory(pawl_error *err) {
-    return error_set(err, PAWL_NO_MEMORY, "alerts", "out of memory");
-}
-
 /* Room for one verdict, one change and every target per rule. */
 static pawl_status draft_open(struct draft *draft, size_t rules) {
     size_t targets = rules * PAWL_ALERT_TARGETS_MAX;
@@ -55,18 +51,8 @@ static pawl_status draft_open(struct draft *draft, size_t rules) {
     draft->messages = arena_array(draft->arena, rules, sizeof *draft->messages);
     if (draft->verdicts == NULL || draft->changes == NULL || draft->deliveries == NULL ||
         draft->messages == NULL)
-        return no_memory(draft->err);
+        return error_no_memory(draft->err, "alerts");
     return PAWL_OK;
-}
-
-static void member(struct json_writer *json, const char *key, pawl_str text) {
-    json_key(json, key);
-    json_str(json, text);
-}
-
-static void number(struct json_writer *json, const char *key, int64_t value) {
-    json_key(json, key);
-    json_int(json, value);
 }
 
 /* The notification for targets, as JSON. */
@@ -78,22 +64,18 @@ static pawl_status write_detail(struct draft *draft, const struct alert_row *row
     buf_init(&buf, 0);
     json_writer_init(&json, &buf);
     json_begin_object(&json);
-    member(&json, "rule", row->rule.name);
-    member(&json, "event", str_from(alert_event_name(event)));
-    member(&json, "severity", str_from(alert_severity_name(row->rule.severity)));
-    member(&json, "summary", row->rule.summary);
-    member(&json, "metric", row->rule.metric);
-    number(&json, "value", row->state.value);
-    member(&json, "side", row->rule.side == ALERT_ABOVE ? STR("above") : STR("below"));
-    number(&json, "threshold", row->rule.threshold);
-    number(&json, "at_ms", at_ms);
-    member(&json, "at", str_from(clock_format_iso(at_ms, at)));
+    json_put_str(&json, "rule", row->rule.name);
+    json_put_str(&json, "event", str_from(alert_event_name(event)));
+    json_put_str(&json, "severity", str_from(alert_severity_name(row->rule.severity)));
+    json_put_str(&json, "summary", row->rule.summary);
+    json_put_str(&json, "metric", row->rule.metric);
+    json_put_int(&json, "value", row->state.value);
+    json_put_str(&json, "side", row->rule.side == ALERT_ABOVE ? STR("above") : STR("below"));
+    json_put_int(&json, "threshold", row->rule.threshold);
+    json_put_int(&json, "at_ms", at_ms);
+    json_put_str(&json, "at", str_from(clock_format_iso(at_ms, at)));
     json_end_object(&json);
-    pawl_status status = buf_status(&buf, "alerts", draft->err);
-    if (status == PAWL_OK)
-        status = str_dup(draft->arena, buf_str(&buf), detail, draft->err);
-    buf_free(&buf);
-    return status;
+    return str_keep(draft->arena, &buf, "alerts", detail, draft->err);
 }
 
 static void add_message(struct draft *draft) {
@@ -101,7 +83,7 @@ static void add_message(struct draft *draft) {
     char *stream = arena_printf(draft->arena, "alert:%.*s", STR_ARG(change->rule));
     char *type = arena_printf(draft->arena, "pawl.alert.%s", alert_event_name(change->event));
     if (stream == NULL || type == NULL) {
-        draft->status = no_memory(draft->err);
+        draft->status = error_no_memory(draft->err, "alerts");
         return;
     }
     draft->messages[draft->message_count++] = (pawl_outgoing){
@@ -188,7 +170,7 @@ pawl_status alert_round(struct store *store, int64_t interval_ms, struct arena *
     struct alert_round round = {.taken = turn.taken, .next_in_ms = turn.next_ms - turn.now_ms};
     struct alert_window *window = arena_alloc(arena, sizeof *window);
     if (turn.taken && window == NULL)
-        return no_memory(err);
+        return error_no_memory(err, "alerts");
     if (turn.taken) {
         alert_window_read(window, turn.window);
         status = alert_measure(store, window, arena, values, &totals, err);

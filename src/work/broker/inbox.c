@@ -41,7 +41,7 @@ struct inbox {
 };
 
 static void session_close(struct reader *reader) {
-    reader->transport->module->close(reader->session);
+    transport_close(reader->transport->module, reader->session);
     reader->session = NULL;
 }
 
@@ -74,10 +74,10 @@ static pawl_status open_session(struct reader *reader, const struct duty_turn *t
     reader->token = turn->token;
     if (reader->session != NULL)
         return PAWL_OK;
-    pawl_status status = module->open(&reader->transport->config, &reader->session, err);
+    pawl_status status = transport_open(module, &reader->transport->config, &reader->session, err);
     struct transport_subscription subscription = {reader->setting->from, reader->group, STR("pawl")};
     if (status == PAWL_OK)
-        status = module->subscribe(reader->session, &subscription, err);
+        status = transport_subscribe(module, reader->session, &subscription, err);
     return status;
 }
 

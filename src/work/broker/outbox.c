@@ -135,26 +135,22 @@ static void say(struct handler_verdict *verdict, enum handler_outcome outcome, i
     snprintf(verdict->error, sizeof(verdict->error), "%s", error);
 }
 
+static const enum handler_outcome outcomes[] = {[FATE_CONFIRMED] = HANDLED_DONE,
+                                                [FATE_REFUSED] = HANDLED_RETRY,
+                                                [FATE_REJECTED] = HANDLED_PERMANENT,
+                                                [FATE_UNAVAILABLE] = HANDLED_SNOOZE};
+
 /* If the broker is unavailable, the message is not at fault: it waits, and no attempt is counted. */
 static void judge(struct route *route, const struct transport_result *result,
                   struct handler_verdict *verdict) {
-    int64_t rest_ms;
-    switch (result->fate) {
-    case FATE_CONFIRMED:
-        say(verdict, HANDLED_DONE, 0, "");
-        return;
-    case FATE_REFUSED:
-        say(verdict, HANDLED_RETRY, -1, result->error);
-        return;
-    case FATE_REJECTED:
-        say(verdict, HANDLED_PERMANENT, -1, result->error);
-        return;
-    case FATE_UNAVAILABLE:
-        rest_ms = publisher_rest_ms(route->publisher);
-        say(verdict, HANDLED_SNOOZE, rest_ms > UNAVAILABLE_WAIT_MS ? rest_ms : UNAVAILABLE_WAIT_MS,
-            result->error);
-        return;
-    }
+    enum handler_outcome outcome = outcomes[result->fate];
+    int64_t rest_ms = outcome == HANDLED_SNOOZE ? publisher_rest_ms(route->publisher) : -1;
+    if (outcome == HANDLED_DONE)
+        say(verdict, outcome, 0, "");
+    else if (outcome == HANDLED_SNOOZE && rest_ms < UNAVAILABLE_WAIT_MS)
+        say(verdict, outcome, UNAVAILABLE_WAIT_MS, result->error);
+    else
+        say(verdict, outcome, rest_ms, result->error);
 }
 
 /* How many of count the route's rate allows now; *wait_ms = when it allows more. */
@@ -219,12 +215,8 @@ static void wave_fill(struct route *route, const struct handler_batch *batch, st
 
 static void published(const struct route *route, const struct handler_batch *batch, struct wave *wave,
                       size_t at) {
-    static const enum rollup_result meant[] = {[FATE_CONFIRMED] = ROLLUP_DONE,
-                                               [FATE_REFUSED] = ROLLUP_RETRY,
-                                               [FATE_REJECTED] = ROLLUP_PERMANENT,
-                                               [FATE_UNAVAILABLE] = ROLLUP_OTHER};
     const struct transport_result *result = &wave->results[at];
-    struct observed_end end = {.result = meant[result->fate],
+    struct observed_end end = {.result = observe_outcome(outcomes[result->fate]),
                                .error = str_from(result->error),
                                .system = publisher_system(route->publisher),
                                .destination = wave->messages[at].destination};

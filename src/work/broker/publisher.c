@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/time/clock.h"
+#include "domain/failure/breaker.h"
 
 /* A session that was idle for longer is not used again: brokers end those that say nothing (RabbitMQ after a
  * minute), and a message should not be the one to find out. */
@@ -22,9 +23,7 @@ struct publisher {
         int64_t since_ms; /* boot time */
     } idle[SESSIONS_MAX]; /* the last is the latest */
     size_t idle_count;
-    int failures;          /* in a row */
-    int64_t rest_until_ms; /* boot time */
-    int64_t rest_ms;       /* the last rest; 0 = none yet */
+    struct breaker breaker; /* boot time */
 };
 
 struct publisher *publisher_create(const struct transport_setting *setting, const struct log *log) {
@@ -40,8 +39,7 @@ struct publisher *publisher_create(const struct transport_setting *setting, cons
 void publisher_free(struct publisher *publisher) {
     if (publisher == NULL)
         return;
-    for (size_t i = 0; i < publisher->idle_count; i++)
-        publisher->setting->module->close(publisher->idle[i].session);
+    publisher_drop(publisher);
     pthread_mutex_destroy(&publisher->lock);
     free(publisher);
 }
@@ -57,27 +55,25 @@ const char *publisher_system(const struct publisher *publisher) {
 
 int64_t publisher_rest_ms(struct publisher *publisher) {
     pthread_mutex_lock(&publisher->lock);
-    int64_t left_ms = publisher->rest_until_ms - clock_boot_ms();
+    int64_t left_ms = publisher->breaker.open_until_ms - clock_boot_ms();
     pthread_mutex_unlock(&publisher->lock);
     return left_ms > 0 ? left_ms : 0;
 }
 
-/* The breaker: after several failures in a row the broker is left alone, for longer each time. The first call
- * after a pause is a test. Only the first failure and each pause are logged, not each message. */
+/* After several failures in a row the broker is left alone, for longer each time; the first call after a
+ * pause is a test. Only the first failure and each pause are logged, not each message. */
 static void note_failure(struct publisher *publisher, const char *reason) {
     const struct transport_setting *setting = publisher->setting;
+    const struct breaker_rule rule = {
+        setting->breaker_failures,
+        {setting->breaker_ms,
+         setting->breaker_ms > SETTINGS_BREAKER_MS_MAX ? setting->breaker_ms : SETTINGS_BREAKER_MS_MAX,
+         false}};
     pthread_mutex_lock(&publisher->lock);
     int64_t now_ms = clock_boot_ms();
-    bool rests = ++publisher->failures >= setting->breaker_failures && publisher->rest_until_ms <= now_ms;
-    if (rests) {
-        publisher->rest_ms = publisher->rest_ms == 0 ? setting->breaker_ms : publisher->rest_ms * 2;
-        int64_t most_ms = setting->breaker_ms > SETTINGS_BREAKER_MS_MAX ? setting->breaker_ms
-                                                                        : SETTINGS_BREAKER_MS_MAX;
-        publisher->rest_ms = publisher->rest_ms > most_ms ? most_ms : publisher->rest_ms;
-        publisher->rest_until_ms = now_ms + publisher->rest_ms;
-    }
-    int failures = publisher->failures;
-    int64_t rest_ms = rests ? publisher->rest_ms : 0;
+    bool rests = breaker_report(&publisher->breaker, &rule, false, now_ms, 0);
+    int failures = publisher->breaker.failures;
+    int64_t rest_ms = rests ? publisher->breaker.open_until_ms - now_ms : 0;
     pthread_mutex_unlock(&publisher->lock);
     if (rests || failures == 1)
         log_event(&publisher->log, LOG_LEVEL_WARN, "broker_unavailable",
@@ -87,10 +83,8 @@ static void note_failure(struct publisher *publisher, const char *reason) {
 
 static void note_success(struct publisher *publisher) {
     pthread_mutex_lock(&publisher->lock);
-    int failures = publisher->failures;
-    publisher->failures = 0;
-    publisher->rest_ms = 0;
-    publisher->rest_until_ms = 0;
+    int failures = publisher->breaker.failures;
+    publisher->breaker = (struct breaker){0};
     pthread_mutex_unlock(&publisher->lock);
     if (failures > 0)
         log_event(&publisher->log, LOG_LEVEL_INFO, "broker_back", "transport=%s failures=%d",
@@ -110,11 +104,11 @@ static struct transport *session_pop(struct publisher *publisher, int64_t *since
 }
 
 /* When a broker goes away, all its sessions are lost: do not try the idle ones first. */
-static void sessions_drop(struct publisher *publisher) {
+void publisher_drop(struct publisher *publisher) {
     struct transport *session;
     int64_t since_ms;
     while ((session = session_pop(publisher, &since_ms)) != NULL)
-        publisher->setting->module->close(session);
+        transport_close(publisher->setting->module, session);
 }
 
 static struct transport *session_take(struct publisher *publisher) {
@@ -122,8 +116,8 @@ static struct transport *session_take(struct publisher *publisher) {
     struct transport *session = session_pop(publisher, &since_ms);
     if (session == NULL || clock_boot_ms() - since_ms <= IDLE_MS_MAX)
         return session;
-    publisher->setting->module->close(session);
-    sessions_drop(publisher);
+    transport_close(publisher->setting->module, session);
+    publisher_drop(publisher);
     return NULL;
 }
 
@@ -136,7 +130,7 @@ static void session_give(struct publisher *publisher, struct transport *session)
     }
     pthread_mutex_unlock(&publisher->lock);
     if (!kept)
-        publisher->setting->module->close(session);
+        transport_close(publisher->setting->module, session);
 }
 
 void publisher_publish(struct publisher *publisher, const struct transport_message *messages, size_t count,
@@ -144,8 +138,8 @@ void publisher_publish(struct publisher *publisher, const struct transport_messa
     const struct transport_module *module = publisher->setting->module;
     pawl_error error = {0};
     struct transport *session = session_take(publisher);
-    pawl_status status = session != NULL ? PAWL_OK
-                                         : module->open(&publisher->setting->config, &session, &error);
+    pawl_status status =
+        session != NULL ? PAWL_OK : transport_open(module, &publisher->setting->config, &session, &error);
     if (status != PAWL_OK) {
         transport_results_unknown(results, count, error.text);
         note_failure(publisher, error.text);
@@ -161,7 +155,7 @@ void publisher_publish(struct publisher *publisher, const struct transport_messa
         if (results[i].fate == FATE_UNAVAILABLE && error.text[0] != '\0')
             transport_result_set(&results[i], FATE_UNAVAILABLE, "%.200s", error.text);
     }
-    module->close(session);
-    sessions_drop(publisher);
+    transport_close(module, session);
+    publisher_drop(publisher);
     note_failure(publisher, error.text);
 }

@@ -21,6 +21,9 @@ const char *publisher_system(const struct publisher *publisher);
 /* How much longer the broker is left alone; 0 = it may be tried. */
 int64_t publisher_rest_ms(struct publisher *publisher);
 
+/* Closes the sessions that are not in use. */
+void publisher_drop(struct publisher *publisher);
+
 /* Publishes and fills every result; any thread. Opens a session when none is free; a broken one is closed. */
 void publisher_publish(struct publisher *publisher, const struct transport_message *messages, size_t count,
                        struct transport_result *results);

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "base/time/clock.h"
-#include "work/doctor/facts.h"
+#include "work/doctor/look.h"
 
 enum { DOCTOR_ROWS_MAX = 200 };
 
@@ -87,7 +87,7 @@ static pawl_status look(const struct doctor_check *check, const struct doctor_fa
     if (status == PAWL_OK && text.len > 0) {
         *found = (pawl_str){arena_copy(arena, text.ptr, text.len), text.len};
         if (found->ptr == NULL)
-            status = error_set(err, PAWL_NO_MEMORY, "doctor", "out of memory");
+            status = error_no_memory(err, "doctor");
     }
     buf_free(&text);
     return status;
@@ -126,7 +126,7 @@ pawl_status doctor_run(struct store *store, const struct doctor_input *input, st
     struct doctor_report report = {
         .findings = arena_array(arena, doctor_checks_count, sizeof *report.findings)};
     if (report.findings == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "doctor", "out of memory");
+        return error_no_memory(err, "doctor");
     pawl_status status = store->ops->view.problems(store, arena, &problems, err);
     if (status == PAWL_OK)
         status = read_messages(store, arena, &facts, err);

@@ -2,6 +2,7 @@
 #include "work/doctor/look.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 
 #include "base/limits.h"
 #include "base/str.h"
@@ -18,16 +19,20 @@ enum {
 
 static const char *const kind_words[KIND_COUNT + 1] = {"", "outbox", "inbox", "perspective"};
 
-/* Separates the findings of one check. */
-static void next(struct buf *found) {
+/* The next finding of a check; it is separated from the one before. */
+static void tell(struct buf *found, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static void tell(struct buf *found, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
     if (found->len > 0)
         buf_append_cstr(found, "; ");
+    buf_vprintf(found, fmt, args);
+    va_end(args);
 }
 
-/* "1 dead job", "2 dead jobs". */
-static void counted(struct buf *found, int64_t count, const char *one, const char *many) {
-    buf_printf(found, "%" PRId64 " %s", count, count == 1 ? one : many);
-}
+/* "1 dead job", "2 dead jobs": for the format %lld %s. */
+#define COUNTED(count, one, many) (long long)(count), (count) == 1 ? (one) : (many)
 
 void look_clock_skew(const struct doctor_facts *facts, struct buf *found) {
     if (facts->settings.test_now_ms == 0 &&
@@ -130,10 +135,8 @@ void look_workers_missing(const struct doctor_facts *facts, struct buf *found) {
         int64_t waiting = facts->counts.kind[kind].ready + facts->counts.kind[kind].aside;
         if (waiting == 0 || alive(facts, KIND_BIT(kind)) > 0)
             continue;
-        next(found);
-        counted(found, waiting, "message", "messages");
-        buf_printf(found, " of the %s %s and no live worker serves it", kind_words[kind],
-                   waiting == 1 ? "waits" : "wait");
+        tell(found, "%lld %s of the %s %s and no live worker serves it",
+             COUNTED(waiting, "message", "messages"), kind_words[kind], waiting == 1 ? "waits" : "wait");
     }
 }
 
@@ -144,8 +147,8 @@ void look_instances_silent(const struct doctor_facts *facts, struct buf *found) 
         silent += row->state == INSTANCE_ACTIVE && !doctor_alive(facts, row);
     }
     if (silent > 0)
-        counted(found, (int64_t)silent, "instance is registered and silent",
-                "instances are registered and silent");
+        tell(found, "%lld %s",
+             COUNTED(silent, "instance is registered and silent", "instances are registered and silent"));
 }
 
 void look_lanes_silent(const struct doctor_facts *facts, struct buf *found) {
@@ -155,7 +158,8 @@ void look_lanes_silent(const struct doctor_facts *facts, struct buf *found) {
             if (!doctor_alive(facts, &facts->instances.rows[i]))
                 lanes += facts->instances.rows[i].lanes[kind];
     if (lanes > 0)
-        counted(found, lanes, "lane belongs to a silent instance", "lanes belong to silent instances");
+        tell(found, "%lld %s",
+             COUNTED(lanes, "lane belongs to a silent instance", "lanes belong to silent instances"));
 }
 
 void look_lanes_unowned(const struct doctor_facts *facts, struct buf *found) {
@@ -163,11 +167,10 @@ void look_lanes_unowned(const struct doctor_facts *facts, struct buf *found) {
         const struct kind_counts *counts = &facts->counts.kind[kind];
         if (counts->lanes_free == 0 || counts->ready == 0 || alive(facts, KIND_BIT(kind)) == 0)
             continue;
-        next(found);
-        counted(found, counts->lanes_free, "lane", "lanes");
-        buf_printf(found, " of the %s %s no owner while ", kind_words[kind],
-                   counts->lanes_free == 1 ? "has" : "have");
-        counted(found, counts->ready, "message waits", "messages wait");
+        tell(found, "%lld %s of the %s %s no owner while %lld %s",
+             COUNTED(counts->lanes_free, "lane", "lanes"), kind_words[kind],
+             counts->lanes_free == 1 ? "has" : "have",
+             COUNTED(counts->ready, "message waits", "messages wait"));
     }
 }
 
@@ -175,9 +178,8 @@ void look_claims_overdue(const struct doctor_facts *facts, struct buf *found) {
     for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
         if (facts->counts.kind[kind].claims_overdue == 0)
             continue;
-        next(found);
-        counted(found, facts->counts.kind[kind].claims_overdue, "claim", "claims");
-        buf_printf(found, " of the %s over the lease", kind_words[kind]);
+        tell(found, "%lld %s of the %s over the lease",
+             COUNTED(facts->counts.kind[kind].claims_overdue, "claim", "claims"), kind_words[kind]);
     }
 }
 
@@ -186,9 +188,8 @@ void look_backlog_old(const struct doctor_facts *facts, struct buf *found) {
         int64_t oldest_ms = facts->counts.kind[kind].oldest_ready_ms;
         if (oldest_ms == 0 || facts->counts.now_ms - oldest_ms <= BACKLOG_MS_MAX)
             continue;
-        next(found);
-        buf_printf(found, "the oldest message of the %s waits for %" PRId64 " s", kind_words[kind],
-                   (facts->counts.now_ms - oldest_ms) / 1000);
+        tell(found, "the oldest message of the %s waits for %" PRId64 " s", kind_words[kind],
+             (facts->counts.now_ms - oldest_ms) / 1000);
     }
 }
 
@@ -196,9 +197,8 @@ void look_dead_letters(const struct doctor_facts *facts, struct buf *found) {
     for (int kind = KIND_OUTBOX; kind <= KIND_INBOX; kind++) {
         if (facts->counts.kind[kind].dead == 0)
             continue;
-        next(found);
-        counted(found, facts->counts.kind[kind].dead, "dead letter", "dead letters");
-        buf_printf(found, " in the %s", kind_words[kind]);
+        tell(found, "%lld %s in the %s",
+             COUNTED(facts->counts.kind[kind].dead, "dead letter", "dead letters"), kind_words[kind]);
     }
 }
 
@@ -207,10 +207,8 @@ void look_jobs_unserved(const struct doctor_facts *facts, struct buf *found) {
         const struct job_counts *queue = &facts->jobs.queues[i];
         if (queue->ready == 0)
             continue;
-        next(found);
-        counted(found, queue->ready, "job", "jobs");
-        buf_printf(found, " of queue %.*s %s ready and no live worker takes jobs", STR_ARG(queue->queue),
-                   queue->ready == 1 ? "is" : "are");
+        tell(found, "%lld %s of queue %.*s %s ready and no live worker takes jobs",
+             COUNTED(queue->ready, "job", "jobs"), STR_ARG(queue->queue), queue->ready == 1 ? "is" : "are");
     }
 }
 
@@ -219,9 +217,8 @@ void look_jobs_old(const struct doctor_facts *facts, struct buf *found) {
         const struct job_counts *queue = &facts->jobs.queues[i];
         if (queue->oldest_ready_ms == 0 || facts->jobs.now_ms - queue->oldest_ready_ms <= BACKLOG_MS_MAX)
             continue;
-        next(found);
-        buf_printf(found, "the first job of queue %.*s is due for %" PRId64 " s", STR_ARG(queue->queue),
-                   (facts->jobs.now_ms - queue->oldest_ready_ms) / 1000);
+        tell(found, "the first job of queue %.*s is due for %" PRId64 " s", STR_ARG(queue->queue),
+             (facts->jobs.now_ms - queue->oldest_ready_ms) / 1000);
     }
 }
 
@@ -229,9 +226,8 @@ void look_jobs_dead(const struct doctor_facts *facts, struct buf *found) {
     for (size_t i = 0; i < facts->jobs.count; i++) {
         if (facts->jobs.queues[i].dead == 0)
             continue;
-        next(found);
-        counted(found, facts->jobs.queues[i].dead, "dead job", "dead jobs");
-        buf_printf(found, " in queue %.*s", STR_ARG(facts->jobs.queues[i].queue));
+        tell(found, "%lld %s in queue %.*s", COUNTED(facts->jobs.queues[i].dead, "dead job", "dead jobs"),
+             STR_ARG(facts->jobs.queues[i].queue));
     }
 }
 
@@ -240,9 +236,8 @@ void look_schedules_late(const struct doctor_facts *facts, struct buf *found) {
         const struct job_schedule *schedule = &facts->due.schedules[i];
         if (facts->due.now_ms - schedule->next_ms <= SCHEDULE_LATE_MS_MAX)
             continue;
-        next(found);
-        buf_printf(found, "%.*s is %" PRId64 " s late", STR_ARG(schedule->name),
-                   (facts->due.now_ms - schedule->next_ms) / 1000);
+        tell(found, "%.*s is %" PRId64 " s late", STR_ARG(schedule->name),
+             (facts->due.now_ms - schedule->next_ms) / 1000);
     }
 }
 
@@ -250,8 +245,7 @@ void look_schedules_paused(const struct doctor_facts *facts, struct buf *found) 
     for (size_t i = 0; i < facts->schedules.count; i++) {
         if (!facts->schedules.schedules[i].paused)
             continue;
-        next(found);
-        buf_printf(found, "%.*s is paused", STR_ARG(facts->schedules.schedules[i].name));
+        tell(found, "%.*s is paused", STR_ARG(facts->schedules.schedules[i].name));
     }
 }
 
@@ -260,10 +254,8 @@ void look_perspectives_failed(const struct doctor_facts *facts, struct buf *foun
         const struct perspective_row *row = &facts->perspectives.rows[i];
         if (row->failed == 0)
             continue;
-        next(found);
-        buf_printf(found, "%.*s has ", STR_ARG(row->key));
-        counted(found, row->failed, "failed checkpoint", "failed checkpoints");
-        buf_printf(found, ", stopped: %" PRId64, row->stopped);
+        tell(found, "%.*s has %lld %s, stopped: %" PRId64, STR_ARG(row->key),
+             COUNTED(row->failed, "failed checkpoint", "failed checkpoints"), row->stopped);
     }
 }
 
@@ -271,8 +263,7 @@ void look_perspectives_paused(const struct doctor_facts *facts, struct buf *foun
     for (size_t i = 0; i < facts->perspectives.count; i++) {
         if (!facts->perspectives.rows[i].paused)
             continue;
-        next(found);
-        buf_printf(found, "%.*s is paused", STR_ARG(facts->perspectives.rows[i].key));
+        tell(found, "%.*s is paused", STR_ARG(facts->perspectives.rows[i].key));
     }
 }
 
@@ -281,35 +272,32 @@ void look_perspectives_lag(const struct doctor_facts *facts, struct buf *found) 
         const struct perspective_row *row = &facts->perspectives.rows[i];
         if (row->lag_ms <= BACKLOG_MS_MAX)
             continue;
-        next(found);
-        buf_printf(found, "%.*s is ", STR_ARG(row->key));
-        counted(found, row->lag_events, "event", "events");
-        buf_printf(found, " and %s%" PRId64 " s behind", row->lag_whole ? "" : "at most ",
-                   row->lag_ms / 1000);
+        tell(found, "%.*s is %lld %s and %s%" PRId64 " s behind", STR_ARG(row->key),
+             COUNTED(row->lag_events, "event", "events"), row->lag_whole ? "" : "at most ",
+             row->lag_ms / 1000);
     }
 }
 
 void look_paused(const struct doctor_facts *facts, struct buf *found) {
     for (size_t i = 0; i < facts->pauses.count; i++) {
-        next(found);
-        buf_printf(found, "%.*s is paused by %.*s", STR_ARG(facts->pauses.rows[i].name),
-                   STR_ARG(facts->pauses.rows[i].actor));
+        tell(found, "%.*s is paused by %.*s", STR_ARG(facts->pauses.rows[i].name),
+             STR_ARG(facts->pauses.rows[i].actor));
     }
 }
 
 void look_refused(const struct doctor_facts *facts, struct buf *found) {
     if (facts->refused.count > 0)
-        counted(found, (int64_t)facts->refused.count, "delivery was refused and kept",
-                "deliveries were refused and kept");
+        tell(found, "%lld %s",
+             COUNTED(facts->refused.count, "delivery was refused and kept",
+                     "deliveries were refused and kept"));
 }
 
 void look_runs_failed(const struct doctor_facts *facts, struct buf *found) {
     for (size_t i = 0; i < facts->runs.count; i++) {
         if (facts->runs.runs[i].failed == 0)
             continue;
-        next(found);
-        buf_printf(found, "run %" PRId64 " has ", facts->runs.runs[i].id);
-        counted(found, facts->runs.runs[i].failed, "failed partition", "failed partitions");
+        tell(found, "run %" PRId64 " has %lld %s", facts->runs.runs[i].id,
+             COUNTED(facts->runs.runs[i].failed, "failed partition", "failed partitions"));
     }
 }
 
@@ -317,7 +305,6 @@ void look_runs_paused(const struct doctor_facts *facts, struct buf *found) {
     for (size_t i = 0; i < facts->runs.count; i++) {
         if (!facts->runs.runs[i].paused)
             continue;
-        next(found);
-        buf_printf(found, "run %" PRId64 " is paused", facts->runs.runs[i].id);
+        tell(found, "run %" PRId64 " is paused", facts->runs.runs[i].id);
     }
 }

@@ -1,8 +1,27 @@
-/* The doctor's checks of the state of the work; each appends what it found, nothing if all is well. */
+/* The facts that the doctor's checks use, and the checks of the state of the work. */
 #ifndef WORK_DOCTOR_LOOK_H
 #define WORK_DOCTOR_LOOK_H
 
-#include "work/doctor/facts.h"
+#include "work/doctor/doctor.h"
+
+struct doctor_facts {
+    const struct store *store;
+    const struct doctor_input *input;
+    struct settings settings;
+    struct counts counts;
+    struct instance_rows instances;
+    struct job_counts_list jobs;
+    struct job_schedule_list due, schedules;
+    struct pause_rows pauses;
+    struct refused_rows refused;
+    struct perspective_rows perspectives;
+    struct run_list runs;
+    struct task_run_list executions; /* the latest */
+    int64_t clock_ahead_ms;          /* difference between this machine's clock and the store's */
+};
+
+/* Whether the instance is alive by the store's clock. */
+bool doctor_alive(const struct doctor_facts *facts, const struct instance_row *row);
 
 doctor_look look_clock_skew, look_clock_of_tests, look_epoch_raised, look_session_shared, look_stale_short,
     look_attempts_one, look_dedupe_short, look_history_long, look_partitions_few, look_lease_short,

@@ -14,16 +14,6 @@ bool perspective_inside(const struct perspective_row *row) {
     return row != NULL && (row->run == RUN_SQL || row->run == RUN_FUNCTION);
 }
 
-static void note_failure(const struct work *work, const struct perspective_row *row, pawl_str stream,
-                         const struct apply_item *item) {
-    struct note note = {
-        .type = NOTE_FAILED, .version = item->failed_version, .stopped = item->outcome == FAIL_DEAD};
-    snprintf(note.perspective, sizeof(note.perspective), "%.*s", STR_ARG(row->key));
-    snprintf(note.stream, sizeof(note.stream), "%.*s", STR_ARG(stream));
-    snprintf(note.error, sizeof(note.error), "%.*s", STR_ARG(item->error));
-    perspectives_note(work->all, &note);
-}
-
 static void add_up(const struct work *work, const struct perspective_row *row,
                    const struct advance_result *result) {
     struct sums sums = {.claimed = (int64_t)result->count};
@@ -33,7 +23,9 @@ static void add_up(const struct work *work, const struct perspective_row *row,
         sums.completed += item->answer == ANSWER_APPLIED && !item->more;
         sums.failed += item->answer == ANSWER_INVALID;
         if (item->answer == ANSWER_INVALID)
-            note_failure(work, row, result->streams[i], item);
+            perspective_note_failure(
+                work->all, &(struct checkpoint_ref){.stream = result->streams[i], .perspective = row->key},
+                item->failed_version, item->outcome == FAIL_DEAD, item->error);
     }
     perspectives_add(work->all, sums);
 }
@@ -122,8 +114,7 @@ pawl_status perspective_advance_due(const struct work *work, const struct perspe
     struct advance_result result = {.count = 1};
     struct names due = {0};
     bool shared = false;
-    pawl_status status = arena == NULL ? error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory")
-                                       : PAWL_OK;
+    pawl_status status = arena == NULL ? error_no_memory(err, "perspective") : PAWL_OK;
     for (int turn = 0; turn < PERSPECTIVE_TURNS_MAX && status == PAWL_OK && result.count > 0 && !shared;
          turn++) {
         if (work_over(work))
@@ -217,7 +208,7 @@ static pawl_status share_out(const struct work *work, const pawl_str *streams, s
     projector->mine = arena_array(projector->arena, projector->key_count, sizeof(*projector->mine));
     projector->mine_count = *open = 0;
     if (*left == NULL || projector->mine == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
+        return error_no_memory(err, "perspective");
     for (size_t k = 0; k < projector->key_count; k++) {
         struct names *names = &(*left)[k];
         bool inside = perspective_inside(projector_row(projector, projector->keys[k]));
@@ -227,7 +218,7 @@ static pawl_status share_out(const struct work *work, const pawl_str *streams, s
         projector->mine[projector->mine_count++] = projector->keys[k];
         names->list = arena_array(projector->arena, count, sizeof(*names->list));
         if (names->list == NULL)
-            return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
+            return error_no_memory(err, "perspective");
         memcpy(names->list, streams, count * sizeof(*streams));
         names->count = count;
         qsort(names->list, count, sizeof(*names->list), name_compare);
@@ -244,7 +235,7 @@ pawl_status perspectives_advance_named(const struct work *work, const pawl_str *
     struct names *left = NULL;
     size_t open = 0;
     struct arena *arena = arena_create(0);
-    pawl_status status = arena == NULL ? error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory")
+    pawl_status status = arena == NULL ? error_no_memory(err, "perspective")
                                        : share_out(work, streams, count, &left, &open, err);
     *written = false;
     for (bool first = true; status == PAWL_OK && open > 0 && (first || !work_over(work)); first = false) {

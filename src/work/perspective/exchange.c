@@ -56,7 +56,7 @@ static pawl_status claim_outside(struct perspectives *all, struct projector *pro
         .instance = in->instance, .max = in->claim_max, .lease_ms = in->lease_ms};
     pawl_str *keys = arena_array(arena, projector->key_count, sizeof(*keys));
     if (keys == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
+        return error_no_memory(err, "perspective");
     for (size_t i = 0; i < projector->key_count; i++) {
         if (!perspective_inside(projector_row(projector, projector->keys[i])) &&
             !perspective_held(all, projector->keys[i]))
@@ -95,7 +95,7 @@ static pawl_status claim(struct perspectives *all, struct projector *projector,
     size_t most = outside.count + projector->key_count * (1 + PERSPECTIVE_HELPERS_MAX);
     out->granted = arena_array(arena, most, sizeof(*out->granted));
     if (out->granted == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
+        return error_no_memory(err, "perspective");
     for (size_t i = 0; i < outside.count; i++)
         out->granted[out->count++] = outside.grants[i];
     for (size_t k = 0; k < projector->key_count; k++) {
@@ -126,13 +126,10 @@ pawl_status perspectives_tell(struct perspectives *all, struct store *store,
         projector.store = NULL;
         all->claimer = projector;
     }
-    if (status == PAWL_OK) {
+    if (status == PAWL_OK)
         *out = answer;
-    } else if (status != PAWL_STALE) {
-        struct note note = {.type = NOTE_TROUBLE};
-        snprintf(note.error, sizeof(note.error), "%.200s", err->text);
-        perspectives_note(all, &note);
-    }
+    else if (status != PAWL_STALE)
+        perspective_note_trouble(all, STR(""), err);
     return status;
 }
 

@@ -48,7 +48,7 @@ static pawl_status read_patterns(const struct reader *reader, const struct tree 
         return fault(reader, on, wanted);
     struct event_pattern *patterns = arena_array(reader->arena, on->count, sizeof(*patterns));
     if (patterns == NULL)
-        return error_set(reader->err, PAWL_NO_MEMORY, OP, "out of memory");
+        return error_no_memory(reader->err, OP);
     for (size_t i = 0; i < on->count; i++) {
         if (on->items[i]->kind != TREE_STRING)
             return fault(reader, on->items[i], wanted);
@@ -234,7 +234,7 @@ static pawl_status list_files(struct arena *arena, const char *path, char ***nam
     }
     closedir(dir);
     if (*names == NULL)
-        return error_set(err, PAWL_NO_MEMORY, OP, "out of memory");
+        return error_no_memory(err, OP);
     if (*count == 0)
         return error_set(err, PAWL_NOT_FOUND, OP, "%s has no *.yaml, *.yml or *.json file", path);
     qsort(*names, *count, sizeof(**names), by_name);
@@ -247,7 +247,7 @@ pawl_status perspective_register_path(struct store *store, const char *path, int
     struct arena *arena = arena_create(0);
     pawl_status status = PAWL_OK;
     if (arena == NULL)
-        return error_set(err, PAWL_NO_MEMORY, OP, "out of memory");
+        return error_no_memory(err, OP);
     if (stat(path, &info) != 0) {
         status = error_errno(err, PAWL_NOT_FOUND, OP, errno, "%s cannot be read", path);
     } else if (!S_ISDIR(info.st_mode)) {

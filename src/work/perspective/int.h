@@ -174,6 +174,8 @@ PAWL_MUSTCHECK pawl_status perspectives_advance_named(const struct work *work, c
 
 /* Transient: the same call may succeed soon. */
 bool perspective_passing(pawl_status status);
+void perspective_note_failure(struct perspectives *all, const struct checkpoint_ref *of, int64_t version,
+                              bool stopped, pawl_str error);
 void perspective_note_trouble(struct perspectives *all, pawl_str key, const pawl_error *err);
 
 /* Applies one stream of a perspective outside the store: a program or an endpoint. Not PAWL_OK: the store

@@ -63,7 +63,7 @@ static pawl_status run_program(const struct work *work, const struct perspective
                                 .pair_count = pair_count,
                                 .input = body,
                                 .out_kept = PROCESS_STDOUT_KEPT};
-    struct process_limits limits = {call_deadline(work), work->cancel};
+    struct stop_limit limits = {call_deadline(work), work->cancel};
     status = process_run(work->all->launcher, &spec, &limits, NULL, &end, err);
     if (status != PAWL_OK) {
         perspective_hold(work->all, row->key, end.wait_ms);
@@ -93,7 +93,7 @@ static pawl_status call_endpoint(const struct work *work, const struct perspecti
             webhook_headers(&event, NULL, clock_wall_ms() / 1000, projector->arena, headers, &count, err);
     char *url = arena_copy(projector->arena, row->target.ptr, row->target.len);
     if (status == PAWL_OK && url == NULL)
-        status = error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
+        status = error_no_memory(err, "perspective");
     if (status != PAWL_OK)
         return status;
     headers[count++] = (struct http_header){"Idempotency-Key", str_from(key)};
@@ -166,15 +166,6 @@ static pawl_status move(const struct work *work, const struct checkpoint_grant *
     return status;
 }
 
-static void note_failure(const struct work *work, const struct checkpoint_grant *grant, int64_t version,
-                         const char *error) {
-    struct note note = {.type = NOTE_FAILED, .version = version};
-    snprintf(note.perspective, sizeof(note.perspective), "%.*s", STR_ARG(grant->perspective));
-    snprintf(note.stream, sizeof(note.stream), "%.*s", STR_ARG(grant->stream));
-    snprintf(note.error, sizeof(note.error), "%.200s", error);
-    perspectives_note(work->all, &note);
-}
-
 /* A batch that fails is passed event by event, so that the events before the failing one are kept. */
 pawl_status perspective_run_outside(const struct work *work, const struct perspective_row *row,
                                     const struct checkpoint_grant *grant, struct handler_verdict *verdict,
@@ -198,7 +189,8 @@ pawl_status perspective_run_outside(const struct work *work, const struct perspe
             continue;
         }
         if (!said.done) {
-            note_failure(work, grant, batch.list.events[0].version, said.error);
+            perspective_note_failure(work->all, &ref, batch.list.events[0].version, false,
+                                     (pawl_str){said.error, strnlen(said.error, 200)});
             verdict->outcome = HANDLED_RETRY;
             verdict->delay_ms = said.retry_after_ms;
             snprintf(verdict->error, sizeof(verdict->error), "%s", said.error);

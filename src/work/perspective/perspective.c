@@ -94,6 +94,15 @@ bool perspectives_tick(struct perspectives *all, pawl_uuid instance, struct log 
     return look;
 }
 
+void perspective_note_failure(struct perspectives *all, const struct checkpoint_ref *of, int64_t version,
+                              bool stopped, pawl_str error) {
+    struct note note = {.type = NOTE_FAILED, .version = version, .stopped = stopped};
+    snprintf(note.perspective, sizeof(note.perspective), "%.*s", STR_ARG(of->perspective));
+    snprintf(note.stream, sizeof(note.stream), "%.*s", STR_ARG(of->stream));
+    snprintf(note.error, sizeof(note.error), "%.*s", STR_ARG(error));
+    perspectives_note(all, &note);
+}
+
 void perspective_note_trouble(struct perspectives *all, pawl_str key, const pawl_error *err) {
     struct note note = {.type = NOTE_TROUBLE};
     snprintf(note.perspective, sizeof(note.perspective), "%.*s", STR_ARG(key));
@@ -105,14 +114,13 @@ pawl_status perspectives_create(const struct perspectives_config *config, struct
                                 struct perspectives **out, pawl_error *err) {
     struct perspectives *all = calloc(1, sizeof(*all));
     if (all == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
+        return error_no_memory(err, "perspective");
     all->config = *config;
     pthread_mutex_init(&all->lock, NULL);
     all->arena = arena_create(0);
     all->claimer.registry = arena_create(0);
-    pawl_status status = all->arena == NULL || all->claimer.registry == NULL
-                             ? error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory")
-                             : PAWL_OK;
+    pawl_status status =
+        all->arena == NULL || all->claimer.registry == NULL ? error_no_memory(err, "perspective") : PAWL_OK;
     if (status == PAWL_OK && config->outside)
         status = launcher_create("perspectives", LAUNCHER_OWN_THREAD, &all->launcher, err);
     if (status == PAWL_OK)

@@ -32,7 +32,7 @@ struct projector *projector_take(struct perspectives *all, pawl_error *err) {
             projector->registry = arena_create(0);
         }
         if (projector == NULL || projector->arena == NULL || projector->registry == NULL)
-            (void)error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
+            (void)error_no_memory(err, "perspective");
         else if (store_open(&all->config.store, &projector->store, err) == PAWL_OK)
             return projector;
         projector_free(projector);
@@ -112,7 +112,7 @@ pawl_status projector_refresh(struct perspectives *all, struct projector *projec
         return status;
     projector->keys = arena_array(projector->registry, projector->rows.count + 1, sizeof(*projector->keys));
     if (projector->keys == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
+        return error_no_memory(err, "perspective");
     for (size_t i = 0; i < projector->rows.count; i++) {
         const struct perspective_row *row = &projector->rows.rows[i];
         bool fed = row_fed(row);

@@ -47,7 +47,7 @@ static pawl_status look_after(const struct work *work, const pawl_str *streams, 
     busy->max = 2 * count; /* inside and outside */
     busy->list = arena_array(work->projector->arena, busy->max, sizeof(*busy->list));
     if (busy->list == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
+        return error_no_memory(err, "perspective");
     bool written = false;
     pawl_status status = perspectives_advance_named(work, streams, count, busy, &written, err);
     if (status == PAWL_OK && !written)
@@ -66,7 +66,7 @@ static pawl_status run_streams(const struct work *work, const struct handler_bat
     pawl_str *streams = arena_array(work->projector->arena, batch->count, sizeof(*streams));
     size_t count = 0;
     if (streams == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "perspective", "out of memory");
+        return error_no_memory(err, "perspective");
     for (size_t i = 0; i < batch->count; i++) {
         bool seen = i > 0 && batch->groups[i - 1] == batch->groups[i];
         if (batch->items[i]->attempt <= 1)

@@ -1,4 +1,4 @@
-/* The built-in tools, such as pawl.send and pawl.enqueue. */
+/* The tools in C: the built-in ones, such as pawl.send, and those of pawl_worker_tool. */
 #include "work/pipeline/builtin.h"
 
 #include <string.h>
@@ -64,31 +64,17 @@ static pawl_status id_of(pawl_str key, pawl_uuid *id, pawl_error *err) {
     return status;
 }
 
-static pawl_str text_of(const struct tree *from, const char *name) {
-    const struct tree *value = tree_get_cstr(from, name);
-    return value != NULL ? value->text : (pawl_str){NULL, 0};
-}
-
 /* A member as JSON in the arena; left as it is when there is none. */
 static pawl_status json_of(const struct tree *from, const char *name, struct arena *arena, pawl_str *json,
                            pawl_error *err) {
     const struct tree *value = tree_get_cstr(from, name);
-    struct buf text;
-    if (value == NULL)
-        return PAWL_OK;
-    buf_init(&text, 0);
-    tree_write(&text, value);
-    pawl_status status = buf_status(&text, "tools", err);
-    if (status == PAWL_OK)
-        status = str_dup(arena, buf_str(&text), json, err);
-    buf_free(&text);
-    return status;
+    return value != NULL ? tree_text(arena, value, 0, json, err) : PAWL_OK;
 }
 
 static pawl_status answer(struct arena *arena, const char *text, const struct tree **output,
                           pawl_error *err) {
     if (text == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "tools", "out of memory");
+        return error_no_memory(err, "tools");
     return tree_parse(arena, str_from(text), NULL, output, err);
 }
 
@@ -96,9 +82,9 @@ static pawl_status send(void *self, const struct tool_call *call, struct arena *
                         const struct tree **output, pawl_error *err) {
     struct shared_store *shared = NULL;
     struct store *store = NULL;
-    pawl_outgoing message = {.type = text_of(call->arguments, "type"),
-                             .stream = text_of(call->arguments, "stream"),
-                             .topic = text_of(call->arguments, "topic"),
+    pawl_outgoing message = {.type = tree_get_text(call->arguments, "type"),
+                             .stream = tree_get_text(call->arguments, "stream"),
+                             .topic = tree_get_text(call->arguments, "topic"),
                              .payload = STR("{}"),
                              .traceparent = call->traceparent};
     struct messages_put put = {.kind = KIND_OUTBOX, .messages = &message, .count = 1};
@@ -128,12 +114,12 @@ static pawl_status enqueue(void *self, const struct tool_call *call, struct aren
     const struct pipeline_run_in *in = call->context;
     struct shared_store *shared = NULL;
     struct store *store = NULL;
-    struct job_new job = {.task = text_of(call->arguments, "task"),
-                          .type = text_of(call->arguments, "type"),
+    struct job_new job = {.task = tree_get_text(call->arguments, "task"),
+                          .type = tree_get_text(call->arguments, "type"),
                           .agent = in != NULL ? in->agent : (pawl_str){NULL, 0},
-                          .queue = text_of(call->arguments, "queue"),
-                          .key = text_of(call->arguments, "key"),
-                          .unique_key = text_of(call->arguments, "unique_key"),
+                          .queue = tree_get_text(call->arguments, "queue"),
+                          .key = tree_get_text(call->arguments, "key"),
+                          .unique_key = tree_get_text(call->arguments, "unique_key"),
                           .traceparent = call->traceparent,
                           .flags = JOB_AUDIT | JOB_EVENTS};
     struct jobs_enqueue put = {.jobs = &job, .count = 1};
@@ -173,14 +159,13 @@ static pawl_status event_of(const struct tool_call *call, size_t at, struct aren
                             pawl_error *err) {
     const struct tree *from = tree_get_cstr(call->arguments, "events")->items[at];
     const struct tree *publish = tree_get_cstr(from, "publish");
-    *event = (pawl_event){.type = text_of(from, "type"),
+    *event = (pawl_event){.type = tree_get_text(from, "type"),
                           .payload = STR("{}"),
-                          .topic = text_of(from, "topic"),
+                          .topic = tree_get_text(from, "topic"),
                           .publish = publish != NULL && publish->kind == TREE_TRUE,
                           .traceparent = call->traceparent};
     char *key = arena_printf(arena, "%.*s#%zu", STR_ARG(call->idempotency_key), at);
-    pawl_status status = key != NULL ? id_of(str_from(key), &event->id, err)
-                                     : error_set(err, PAWL_NO_MEMORY, "tools", "out of memory");
+    pawl_status status = key != NULL ? id_of(str_from(key), &event->id, err) : error_no_memory(err, "tools");
     if (status == PAWL_OK)
         status = json_of(from, "payload", arena, &event->payload, err);
     return status == PAWL_OK ? json_of(from, "metadata", arena, &event->metadata, err) : status;
@@ -204,14 +189,14 @@ static pawl_status append(void *self, const struct tool_call *call, struct arena
     const struct tree *list = tree_get_cstr(call->arguments, "events");
     const struct tree *expected = tree_get_cstr(call->arguments, "expected_version");
     pawl_event *events = arena_array(arena, list->count, sizeof(*events));
-    struct events_append in = {.stream = text_of(call->arguments, "stream"),
+    struct events_append in = {.stream = tree_get_text(call->arguments, "stream"),
                                .expected = EXPECT_ANY,
                                .events = events,
                                .count = list->count};
     struct append_result result = {0};
     (void)self;
     if (events == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "tools", "out of memory");
+        return error_no_memory(err, "tools");
     if (expected != NULL && !tree_to_i64(expected, &in.expected))
         return error_set(err, PAWL_INVALID, "tools", "expected_version is no version of a stream");
     pawl_status status = PAWL_OK;
@@ -230,7 +215,7 @@ static pawl_status signal_event(void *self, const struct tool_call *call, struct
                                 const struct tree **output, pawl_error *err) {
     struct shared_store *shared = NULL;
     struct store *store = NULL;
-    struct job_wake wake = {.wait_key = text_of(call->arguments, "event"), .keep_ms = SIGNAL_KEEP_MS};
+    struct job_wake wake = {.wait_key = tree_get_text(call->arguments, "event"), .keep_ms = SIGNAL_KEEP_MS};
     struct wake_result result = {0};
     (void)self;
     pawl_status status = json_of(call->arguments, "payload", arena, &wake.payload, err);
@@ -249,7 +234,7 @@ static pawl_status signal_event(void *self, const struct tool_call *call, struct
 static pawl_status start_run(void *self, const struct tool_call *call, struct arena *arena,
                              const struct tree **output, pawl_error *err) {
     const struct pipeline_run_in *in = call->context;
-    pawl_str key = text_of(call->arguments, "key"), none = {NULL, 0};
+    pawl_str key = tree_get_text(call->arguments, "key"), none = {NULL, 0};
     struct run_begun begun = {0};
     (void)self;
     if (in == NULL)
@@ -275,4 +260,56 @@ pawl_status builtin_add(struct tools *tools, pawl_error *err) {
     for (size_t i = 0; status == PAWL_OK && i < sizeof(rows) / sizeof(*rows); i++)
         status = tools_add_function(tools, &rows[i], err);
     return status;
+}
+
+/* A function of pawl_worker_tool. */
+struct bridge {
+    pawl_tool_fn function;
+    void *self;
+};
+
+/* Where an answer goes. */
+struct desk_of_answer {
+    struct buf json;
+};
+
+void pawl_tool_answer(const pawl_tool_call *call, pawl_str json) {
+    struct desk_of_answer *to = call->to;
+    to->json.len = 0;
+    buf_append(&to->json, json.ptr, json.len);
+}
+
+static pawl_status call_function(void *self, const struct tool_call *call, struct arena *arena,
+                                 const struct tree **output, pawl_error *err) {
+    const struct bridge *bridge = self;
+    struct desk_of_answer to;
+    struct buf arguments;
+    buf_init(&arguments, 0);
+    buf_init(&to.json, TOOLS_OUTPUT_BYTES_MAX);
+    tree_write(&arguments, call->arguments);
+    pawl_status status = buf_status(&arguments, "tools", err);
+    pawl_tool_call given = {call->uses, buf_str(&arguments), call->idempotency_key, &to};
+    if (status == PAWL_OK)
+        status = bridge->function(&given, bridge->self, err);
+    if (status == PAWL_OK)
+        status = buf_status(&to.json, "tools", err);
+    if (status == PAWL_OK)
+        status = tree_parse(arena, to.json.len > 0 ? buf_str(&to.json) : STR("null"), NULL, output, err);
+    buf_free(&arguments);
+    buf_free(&to.json);
+    return status;
+}
+
+pawl_status tool_function_add(struct tools *tools, struct arena *arena, const char *name,
+                              pawl_tool_fn function, void *self, pawl_error *err) {
+    struct bridge *bridge = arena_alloc(arena, sizeof(*bridge));
+    char *copy = name != NULL ? arena_strdup(arena, name) : NULL;
+    if (name == NULL || function == NULL)
+        return error_set(err, PAWL_INVALID, "worker", "a tool in C needs a name and a function");
+    if (bridge == NULL || copy == NULL)
+        return error_no_memory(err, "worker");
+    *bridge = (struct bridge){function, self};
+    struct tool_function_new put = {
+        .name = copy, .description = "A function", .function = call_function, .self = bridge};
+    return tools_add_function(tools, &put, err);
 }

@@ -13,14 +13,10 @@
 #include "work/pipeline/nested.h"
 #include "work/pipeline/wait.h"
 
-static pawl_status no_memory(pawl_error *err) {
-    return error_set(err, PAWL_NO_MEMORY, "pipeline", "out of memory");
-}
-
 /* Whether a tool exists; pawl.wait is built in. */
 struct lookup {
     struct tools *tools;
-    struct tool_wait wait;
+    struct stop_limit wait;
 };
 
 static pawl_status look_up(void *self, pawl_str uses, const struct schema **arguments, pawl_error *err) {
@@ -74,7 +70,7 @@ static pawl_status check_enqueue(const struct tree *arguments, struct arena *are
 static pawl_status look_into(void *self, pawl_str uses, const struct tree *arguments, pawl_error *err) {
     struct lookup *lookup = self;
     struct arena *arena = arena_create(0);
-    pawl_status status = arena != NULL ? PAWL_OK : no_memory(err);
+    pawl_status status = arena != NULL ? PAWL_OK : error_no_memory(err, "pipeline");
     if (status == PAWL_OK && str_equal_cstr(uses, PIPELINE_WAIT_TOOL))
         status = pipeline_wait_arguments(arguments, err);
     else if (status == PAWL_OK && str_equal_cstr(uses, PIPELINE_RUN_TOOL))
@@ -85,12 +81,12 @@ static pawl_status look_into(void *self, pawl_str uses, const struct tree *argum
     return status;
 }
 
-pawl_status pipeline_ask(struct tools *tools, const struct pipeline *pipeline, const struct tool_wait *wait,
+pawl_status pipeline_ask(struct tools *tools, const struct pipeline *pipeline, const struct stop_limit *wait,
                          struct arena *arena, pawl_error *err) {
     size_t count = pipeline_tools(pipeline, NULL, 0);
     pawl_str *names = arena_array(arena, count + 1, sizeof(*names));
     if (names == NULL)
-        return no_memory(err);
+        return error_no_memory(err, "pipeline");
     pipeline_tools(pipeline, names, count);
     if (count > 0)
         tools_ask(tools, names, count, wait);
@@ -126,28 +122,19 @@ pawl_status pipeline_job_check(const struct pipeline_check_in *in, struct arena 
             json_quote(&text, needs.scopes[i]);
         }
         buf_append_char(&text, ']');
-        status = buf_status(&text, "pipeline", err);
-        if (status == PAWL_OK)
-            status = str_dup(arena, buf_str(&text), scopes, err);
-        buf_free(&text);
+        status = str_keep(arena, &text, "pipeline", scopes, err);
     }
     return status;
 }
 
-/* The task of the job as the store has it now. */
-static pawl_status read_task(const struct pipeline_run_in *in, struct arena *arena, struct task *task,
-                             pawl_error *err) {
+pawl_status pipeline_task_read(const struct pipeline_run_in *in, pawl_str name, struct arena *arena,
+                               struct task_list *tasks, pawl_error *err) {
     struct store *store = NULL;
-    struct task_list tasks = {0};
     pawl_status status = shared_store_take(in->world->shared, &store, err);
     if (status != PAWL_OK)
         return status;
-    status = store->ops->jobs->tasks(store, in->job->task, (pawl_str){NULL, 0}, 1, arena, &tasks, err);
+    status = store->ops->jobs->tasks(store, name, (pawl_str){NULL, 0}, 1, arena, tasks, err);
     shared_store_give(in->world->shared, status);
-    if (status == PAWL_OK && tasks.count == 0)
-        return error_set(err, PAWL_NOT_FOUND, "pipeline", "the task '%.*s' is gone", STR_ARG(in->job->task));
-    if (status == PAWL_OK)
-        *task = tasks.tasks[0];
     return status;
 }
 
@@ -167,7 +154,7 @@ pawl_status pipeline_job_env(const struct pipeline_world_of_worker *world, struc
     const struct tree **items = arena_array(arena, world->env_count + 1, sizeof(struct tree *));
     size_t count = 0;
     if (items == NULL)
-        return no_memory(err);
+        return error_no_memory(err, "pipeline");
     for (size_t i = 0; i < world->env_count; i++) {
         const char *value = getenv(world->env[i]);
         if (value == NULL)
@@ -175,24 +162,30 @@ pawl_status pipeline_job_env(const struct pipeline_world_of_worker *world, struc
         struct tree *text = tree_scalar(arena, TREE_STRING, str_from(value));
         items[count] = text != NULL ? tree_with_key(arena, text, str_from(world->env[i])) : NULL;
         if (items[count++] == NULL)
-            return no_memory(err);
+            return error_no_memory(err, "pipeline");
     }
     *env = tree_object(arena, items, count);
-    return *env != NULL ? PAWL_OK : no_memory(err);
+    return *env != NULL ? PAWL_OK : error_no_memory(err, "pipeline");
 }
 
 pawl_status pipeline_job_read(const struct pipeline_run_in *in, struct arena *arena, struct pipeline_job *out,
                               pawl_error *err) {
     const struct tree *payload = NULL, *spec = NULL, *document = NULL;
-    struct task task = {0};
+    struct task_list tasks = {0};
+    pawl_str agent = {NULL, 0};
     pawl_status status = tree_parse(arena, in->job->payload, NULL, &payload, err);
     if (status == PAWL_OK && str_absent(in->job->task)) {
         document = tree_get_cstr(payload, "pipeline");
         out->params = tree_get_cstr(payload, "params");
     } else if (status == PAWL_OK) {
-        status = read_task(in, arena, &task, err);
-        if (status == PAWL_OK)
-            status = tree_parse(arena, task.spec, NULL, &spec, err);
+        status = pipeline_task_read(in, in->job->task, arena, &tasks, err);
+        if (status == PAWL_OK && tasks.count == 0)
+            return error_set(err, PAWL_NOT_FOUND, "pipeline", "the task '%.*s' is gone",
+                             STR_ARG(in->job->task));
+        if (status == PAWL_OK) {
+            agent = tasks.tasks->agent;
+            status = tree_parse(arena, tasks.tasks->spec, NULL, &spec, err);
+        }
         document = tree_get_cstr(spec, "pipeline");
         out->params = payload;
     }
@@ -204,7 +197,7 @@ pawl_status pipeline_job_read(const struct pipeline_run_in *in, struct arena *ar
     if (status == PAWL_OK)
         status = pipeline_job_env(in->world, arena, &out->env, err);
     if (status == PAWL_OK)
-        status = authority_join(in, task.agent, "task", &out->agent, err);
+        status = authority_join(in, agent, "task", &out->agent, err);
     if (status == PAWL_OK)
         status = check_agent(in, out->agent, out->pipeline, arena, err);
     struct lookup lookup = {in->world->tools, tools_wait(in->world->tools, in->cancel)};

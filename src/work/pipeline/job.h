@@ -19,7 +19,7 @@ PAWL_MUSTCHECK pawl_status pipeline_job_read(const struct pipeline_run_in *in, s
 
 /* Asks the servers of its tools in parallel, so that it takes no longer than the slowest one. */
 PAWL_MUSTCHECK pawl_status pipeline_ask(struct tools *tools, const struct pipeline *pipeline,
-                                        const struct tool_wait *wait, struct arena *arena, pawl_error *err);
+                                        const struct stop_limit *wait, struct arena *arena, pawl_error *err);
 
 /* The values of the variables that templates may use: an object of texts. */
 PAWL_MUSTCHECK pawl_status pipeline_job_env(const struct pipeline_world_of_worker *world, struct arena *arena,
@@ -34,10 +34,14 @@ struct pipeline_check_in {
     const char *const *env;
     size_t env_count;
     bool env_any; /* only the worker knows the variables */
-    struct tool_wait wait;
+    struct stop_limit wait;
 };
 PAWL_MUSTCHECK pawl_status pipeline_job_check(const struct pipeline_check_in *in, struct arena *arena,
                                               pawl_str *scopes, pawl_error *err);
+
+/* The task of that name as the store has it now: one, or none. */
+PAWL_MUSTCHECK pawl_status pipeline_task_read(const struct pipeline_run_in *in, pawl_str name,
+                                              struct arena *arena, struct task_list *tasks, pawl_error *err);
 
 /* Whether a job with its own pipeline could run; tools are not checked. */
 PAWL_MUSTCHECK pawl_status pipeline_payload_check(const struct tree *payload, struct arena *arena,

@@ -6,11 +6,6 @@
 #include "base/time/clock.h"
 #include "work/authority.h"
 #include "work/pipeline/job.h"
-#include "work/run/check.h"
-
-static pawl_status no_memory(pawl_error *err) {
-    return error_set(err, PAWL_NO_MEMORY, "pipeline", "out of memory");
-}
 
 bool nested_waits(const struct pipeline_step *step, const struct tree *with) {
     const struct tree *wait = tree_get_cstr(with, "wait");
@@ -30,7 +25,7 @@ static pawl_status read_with(const struct tree *with, struct arena *arena, struc
     return status;
 }
 
-pawl_status nested_check(struct tools *tools, const struct tool_wait *wait, const struct tree *with,
+pawl_status nested_check(struct tools *tools, const struct stop_limit *wait, const struct tree *with,
                          struct arena *arena, pawl_error *err) {
     struct run_doc doc = {0};
     struct run_parts parts = {0};
@@ -57,7 +52,6 @@ pawl_status nested_begin(const struct pipeline_run_in *in, const struct tree *wi
     const struct tree *params = tree_get_cstr(with, "params");
     struct run_doc doc = {0};
     struct run_parts parts = {0};
-    struct store *store = NULL;
     pawl_status status = read_with(with, arena, &doc, err);
     struct run_begin put = {.doc = &doc,
                             .params = params,
@@ -65,7 +59,7 @@ pawl_status nested_begin(const struct pipeline_run_in *in, const struct tree *wi
                             .wait_key = wait_key,
                             .traceparent = in->job->traceparent,
                             .agent = in->agent};
-    struct tool_wait wait = tools_wait(in->world->tools, in->cancel);
+    struct stop_limit wait = tools_wait(in->world->tools, in->cancel);
     if (status == PAWL_OK)
         status = nested_check(in->world->tools, &wait, with, arena, err);
     if (status == PAWL_OK && !str_absent(in->agent)) {
@@ -89,13 +83,7 @@ pawl_status nested_begin(const struct pipeline_run_in *in, const struct tree *wi
             status = run_plan_call(&ask, arena, &parts, err);
         put.parts = &parts;
     }
-    if (status == PAWL_OK)
-        status = shared_store_take(in->world->shared, &store, err);
-    if (status != PAWL_OK)
-        return status;
-    status = run_begin(store, &put, arena, out, err);
-    shared_store_give(in->world->shared, status);
-    return status;
+    return status == PAWL_OK ? run_begin_shared(in->world->shared, &put, arena, out, err) : status;
 }
 
 /* {"event": key, "timeout": …}: the arguments of a step that waits. */
@@ -106,9 +94,9 @@ static pawl_status wait_arguments(struct arena *arena, pawl_str key, const struc
     const struct tree *members[2] = {event != NULL ? tree_with_key(arena, event, STR("event")) : NULL,
                                      timeout};
     if (members[0] == NULL)
-        return no_memory(err);
+        return error_no_memory(err, "pipeline");
     *out = tree_object(arena, members, timeout != NULL ? 2 : 1);
-    return *out != NULL ? PAWL_OK : no_memory(err);
+    return *out != NULL ? PAWL_OK : error_no_memory(err, "pipeline");
 }
 
 pawl_status nested_look(struct wait_state *state, const struct pipeline_run_in *in, struct arena *arena,
@@ -120,7 +108,7 @@ pawl_status nested_look(struct wait_state *state, const struct pipeline_run_in *
     const char *wait_key =
         arena_printf(arena, "run-ended:job:%lld:%.*s", (long long)in->job->id, STR_ARG(step->id));
     if (key == NULL || wait_key == NULL)
-        return no_memory(err);
+        return error_no_memory(err, "pipeline");
     if (step->foreach != NULL || tree_get_cstr(ready->with, "key") != NULL)
         return error_set(
             err, PAWL_INVALID, "pipeline",

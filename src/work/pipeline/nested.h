@@ -24,7 +24,7 @@ PAWL_MUSTCHECK pawl_status nested_look(struct wait_state *state, const struct pi
                                        pawl_error *err);
 
 /* Whether the run of such a step could work. tools NULL: they are not known here. */
-PAWL_MUSTCHECK pawl_status nested_check(struct tools *tools, const struct tool_wait *wait,
+PAWL_MUSTCHECK pawl_status nested_check(struct tools *tools, const struct stop_limit *wait,
                                         const struct tree *with, struct arena *arena, pawl_error *err);
 
 /* The meaning of the signal of an ended run: NULL = it completed, otherwise why the step failed (in the

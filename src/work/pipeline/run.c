@@ -42,16 +42,12 @@ static bool cancelled(const struct run *run) {
     return atomic_load_explicit(run->in->cancel, memory_order_relaxed);
 }
 
-static pawl_status no_memory(pawl_error *err) {
-    return error_set(err, PAWL_NO_MEMORY, "pipeline", "out of memory");
-}
-
 static pawl_status add_record(struct run *run, struct step_record record, pawl_error *err) {
     if (run->record_count == run->record_capacity) {
         size_t wanted = run->record_capacity > 0 ? run->record_capacity * 2 : 32;
         struct step_record *grown = realloc(run->records, wanted * sizeof(*grown));
         if (grown == NULL)
-            return no_memory(err);
+            return error_no_memory(err, "pipeline");
         run->records = grown;
         run->record_capacity = wanted;
     }
@@ -112,7 +108,7 @@ static pawl_status put_step(struct run *run, const struct job_step *step, pawl_e
     struct shared_store *shared = run->in->world->shared;
     struct steps_put put = {run->in->instance, {run->in->job->token, run->in->job->id}, step, 1};
     struct arena *arena = arena_create(0);
-    pawl_status status = arena != NULL ? PAWL_UNAVAILABLE : no_memory(err);
+    pawl_status status = arena != NULL ? PAWL_UNAVAILABLE : error_no_memory(err, "pipeline");
     for (int i = 0; i < PIPELINE_STORE_TRIES && status == PAWL_UNAVAILABLE && !run->lost; i++) {
         struct store *store = NULL;
         struct job_answers answers = {0};
@@ -147,14 +143,11 @@ static pawl_status start_step(struct run *run, const struct step_ready *ready, p
                                    .item = ready->item,
                                    .arena = arena_create(0)};
     if (task->arena == NULL)
-        return no_memory(err);
+        return error_no_memory(err, "pipeline");
     /* The plan's memory is reused while the step runs: it gets a copy. */
     buf_init(&text, 0);
     tree_write(&text, ready->with);
-    pawl_status status = buf_status(&text, "pipeline", err);
-    if (status == PAWL_OK)
-        status = tree_parse(task->arena, buf_str(&text), NULL, &task->with, err);
-    buf_free(&text);
+    pawl_status status = tree_parse_buf(task->arena, &text, "pipeline", &task->with, err);
     int code = status == PAWL_OK ? pipeline_task_start(task) : 0;
     if (status == PAWL_OK && code != 0)
         status = error_errno(err, PAWL_NO_MEMORY, "pipeline", code, "no thread for a step");
@@ -395,10 +388,7 @@ static pawl_status make_context(struct run *run, pawl_error *err) {
     else
         json_quote(&text, job->task);
     buf_append_char(&text, '}');
-    pawl_status status = buf_status(&text, "pipeline", err);
-    if (status == PAWL_OK)
-        status = tree_parse(run->arena, buf_str(&text), NULL, &about, err);
-    buf_free(&text);
+    pawl_status status = tree_parse_buf(run->arena, &text, "pipeline", &about, err);
     run->context = (struct template_scope){.params = run->job.params, .env = run->job.env, .run = about};
     return status;
 }
@@ -415,7 +405,8 @@ void pipeline_run(const struct pipeline_run_in *in, struct job_result_in *result
     buf_append_char(&run.timings, '[');
     pthread_mutex_init(&run.lock, NULL);
     pthread_cond_init(&run.ended, NULL);
-    pawl_status status = run.arena != NULL && run.plan_arena != NULL ? PAWL_OK : no_memory(&err);
+    pawl_status status = run.arena != NULL && run.plan_arena != NULL ? PAWL_OK
+                                                                     : error_no_memory(&err, "pipeline");
     if (status == PAWL_OK) {
         result->error = (pawl_str){NULL, 0};
         result->owner = run.arena;

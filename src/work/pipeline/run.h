@@ -51,6 +51,11 @@ static inline int64_t pipeline_not_started_ms(const struct pipeline_run_in *in) 
     return in->not_started_ms != NULL ? atomic_load_explicit(in->not_started_ms, memory_order_relaxed) : 0;
 }
 
+/* Whether retrying cannot help. */
+static inline bool pipeline_is_permanent(pawl_status status) {
+    return status == PAWL_INVALID || status == PAWL_NOT_FOUND || status == PAWL_CONFLICT;
+}
+
 /* Runs it to its end, or until it has to wait. result->owner is an arena: free it after using the texts. */
 void pipeline_run(const struct pipeline_run_in *in, struct job_result_in *result);
 

@@ -35,15 +35,6 @@ struct load {
     struct transport_result results[EVENTS_MAX];
 };
 
-/* Writes JSON into the arena. */
-static pawl_status keep(struct arena *arena, struct buf *text, pawl_str *out, pawl_error *err) {
-    pawl_status status = buf_status(text, "spine", err);
-    if (status == PAWL_OK)
-        status = str_dup(arena, buf_str(text), out, err);
-    buf_free(text);
-    return status;
-}
-
 static pawl_status payload_of(struct arena *arena, const struct spine_event *event, pawl_str *out,
                               pawl_error *err) {
     struct buf text;
@@ -51,20 +42,14 @@ static pawl_status payload_of(struct arena *arena, const struct spine_event *eve
     buf_init(&text, 0);
     json_writer_init(&json, &text);
     json_begin_object(&json);
-    json_key(&json, "id");
-    json_int(&json, event->id);
-    json_key(&json, "job");
-    json_int(&json, event->job_id);
-    json_key(&json, "type");
-    json_str(&json, event->type);
-    json_key(&json, "attempt");
-    json_int(&json, event->attempt);
-    json_key(&json, "output");
-    json_raw(&json, event->payload);
-    json_key(&json, "error");
-    json_str(&json, event->error);
+    json_put_int(&json, "id", event->id);
+    json_put_int(&json, "job", event->job_id);
+    json_put_str(&json, "type", event->type);
+    json_put_int(&json, "attempt", event->attempt);
+    json_put_raw(&json, "output", event->payload);
+    json_put_str(&json, "error", event->error);
     json_end_object(&json);
-    return keep(arena, &text, out, err);
+    return str_keep(arena, &text, "spine", out, err);
 }
 
 /* For brokers whose messages have no fields: the fields as one JSON object; the last of them is JSON itself.
@@ -84,7 +69,7 @@ static pawl_status data_of(struct arena *arena, const struct transport_field *fi
             json_raw(&json, fields[i].value);
     }
     json_end_object(&json);
-    return keep(arena, &text, out, err);
+    return str_keep(arena, &text, "spine", out, err);
 }
 
 static pawl_status message_of(struct spine *spine, const struct spine_event *event,
@@ -101,7 +86,7 @@ static pawl_status message_of(struct spine *spine, const struct spine_event *eve
         arena_printf(arena, "/pawl/%.*s", STR_ARG(spine->service))};
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
         if (texts[i] == NULL)
-            return error_set(err, PAWL_NO_MEMORY, "spine", "out of memory");
+            return error_no_memory(err, "spine");
     }
     pawl_str payload, data;
     pawl_status status = payload_of(arena, event, &payload, err);
@@ -173,23 +158,25 @@ static pawl_status turn(void *self, struct duty_turn *turn, pawl_error *err) {
     return status;
 }
 
-/* What the last jobs left, while the lease lasts. */
+/* What the last jobs left, while the lease lasts; the broker's session ends with it. */
 static void leave(void *self, struct duty_turn *turn) {
+    struct spine *spine = self;
     pawl_error ignored;
     int64_t until_ms = clock_boot_ms() + STOP_MS;
     size_t count = turn->token != 0;
     while (count > 0 && clock_boot_ms() < until_ms) {
         count = 0;
-        if (pass_on(self, turn, &count, &ignored) != PAWL_OK)
-            return;
+        if (pass_on(spine, turn, &count, &ignored) != PAWL_OK)
+            count = 0;
     }
+    publisher_drop(spine->publisher);
 }
 
 pawl_status spine_create(const struct transport_settings *settings, pawl_str service, struct spine **out,
                          pawl_error *err) {
     struct spine *spine = calloc(1, sizeof(*spine));
     if (spine == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "spine", "out of memory");
+        return error_no_memory(err, "spine");
     *spine = (struct spine){
         .duty =
             {.rule = {.name = "spine", .period_ms = LOOK_MS, .lease_ms = DUTY_LEASE_MS, .to_the_end = true},
@@ -203,7 +190,7 @@ pawl_status spine_create(const struct transport_settings *settings, pawl_str ser
         .load = calloc(1, sizeof(*spine->load))};
     if (spine->publisher == NULL || spine->arena == NULL || spine->load == NULL) {
         spine_free(spine);
-        return error_set(err, PAWL_NO_MEMORY, "spine", "out of memory");
+        return error_no_memory(err, "spine");
     }
     *out = spine;
     return PAWL_OK;

@@ -11,10 +11,6 @@
 
 enum { LOOK_MS = 50 };
 
-bool pipeline_is_permanent(pawl_status status) {
-    return status == PAWL_INVALID || status == PAWL_NOT_FOUND || status == PAWL_CONFLICT;
-}
-
 /* Waits between tries of a step; false: there is no time left for another. */
 static bool pause_step(const struct pipeline_task *task, int64_t wait_ms, int64_t deadline_ms) {
     int64_t until_ms = clock_boot_ms() + wait_ms;

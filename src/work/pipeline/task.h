@@ -30,7 +30,4 @@ struct pipeline_task {
  * and then reports that it has ended. */
 int pipeline_task_start(struct pipeline_task *task);
 
-/* Whether retrying cannot help. */
-bool pipeline_is_permanent(pawl_status status);
-
 #endif

@@ -100,7 +100,7 @@ static pawl_status write_begin(struct arena *arena, pawl_str step, int64_t until
                                struct wait_verdict *verdict, pawl_error *err) {
     char *output = arena_printf(arena, "{\"until_ms\":%lld}", (long long)until_ms);
     if (output == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "pipeline", "out of memory");
+        return error_no_memory(err, "pipeline");
     verdict->put = true;
     verdict->step = (struct job_step){.step = step,
                                       .state = JOB_STEP_WAITING,
@@ -148,8 +148,7 @@ pawl_status wait_state_look(struct wait_state *state, const struct pipeline_run_
                                           .error = event != NULL ? STR("no signal arrived in time")
                                                                  : (pawl_str){NULL, 0}};
         verdict->output = tree_scalar(arena, TREE_NULL, (pawl_str){NULL, 0});
-        return verdict->output != NULL ? PAWL_OK
-                                       : error_set(err, PAWL_NO_MEMORY, "pipeline", "out of memory");
+        return verdict->output != NULL ? PAWL_OK : error_no_memory(err, "pipeline");
     }
     if (left_ms != INT64_MAX && (state->delay_ms < 0 || left_ms < state->delay_ms))
         state->delay_ms = left_ms;
@@ -158,7 +157,7 @@ pawl_status wait_state_look(struct wait_state *state, const struct pipeline_run_
                         ? arena_copy(arena, event->text.ptr, event->text.len)
                         : arena_printf(arena, "job:%lld:%.*s", (long long)in->job->id, STR_ARG(step->id));
         if (key == NULL)
-            return error_set(err, PAWL_NO_MEMORY, "pipeline", "out of memory");
+            return error_no_memory(err, "pipeline");
         state->key = str_from(key);
         state->step = step->id;
         state->event = event != NULL;

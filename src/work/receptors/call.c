@@ -4,19 +4,40 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json/tree.h"
 #include "base/str.h"
 #include "base/time/clock.h"
 #include "base/uuid.h"
 #include "domain/trace_state.h"
 #include "handler/directive.h"
-#include "handler/environment.h"
-#include "handler/function.h"
 #include "handler/message.h"
 #include "handler/webhook.h"
 #include "process/process.h"
-#include "work/receptors/event_origin.h"
 
 enum { ANSWER_BYTES_MAX = 65536, ANSWER_TOLD = 300, OWN_HEADERS = 5 };
+
+struct event_origin event_origin(const struct item *item, struct arena *arena) {
+    /* Metadata comes from the user; it is last and is not read. */
+    static const char metadata[] = ",\"metadata\":";
+    struct event_origin origin = {.version = 0};
+    const struct tree *headers = NULL;
+    pawl_error ignored;
+    pawl_str text = item->headers;
+    if (str_absent(text))
+        return origin;
+    const char *cut = memmem(text.ptr, text.len, metadata, sizeof(metadata) - 1);
+    if (cut != NULL)
+        text = str_from(arena_printf(arena, "%.*s}", (int)(cut - text.ptr), text.ptr));
+    if (str_absent(text) || tree_parse(arena, text, NULL, &headers, &ignored) != PAWL_OK)
+        return origin;
+    const struct tree *stream = tree_get_cstr(headers, "stream"),
+                      *version = tree_get_cstr(headers, "version");
+    if (stream != NULL && stream->kind == TREE_STRING)
+        origin.stream = stream->text;
+    if (version == NULL || version->kind != TREE_NUMBER || !tree_to_i64(version, &origin.version))
+        origin.version = 0;
+    return origin;
+}
 
 static void say(struct handler_verdict *verdict, enum handler_outcome outcome, int64_t delay_ms) {
     verdict->outcome = outcome;
@@ -75,7 +96,7 @@ static void call_program(struct receptor_world *world, const struct receptor_cal
                                 .pair_count = count,
                                 .input = buf_str(&input),
                                 .out_kept = PROCESS_STDOUT_KEPT};
-    struct process_limits limits = {call->deadline_ms, call->cancel};
+    struct stop_limit limits = {call->deadline_ms, call->cancel};
     pawl_status status = buf_status(&input, "receptor", &err);
     if (status == PAWL_OK)
         status = process_run(world->launcher, &spec, &limits, &output, &end, &err);

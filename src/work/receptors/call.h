@@ -31,4 +31,12 @@ struct receptor_call {
 void receptor_call(struct receptor_world *world, const struct receptor_call *call,
                    struct handler_verdict *verdict);
 
+/* The event that a receptor's message carries, read from its headers as receptor_message
+ * (store/event_receptors.h) wrote them. */
+struct event_origin {
+    pawl_str stream; /* in the arena; absent = not known */
+    int64_t version; /* 0 = not known */
+};
+struct event_origin event_origin(const struct item *item, struct arena *arena);
+
 #endif

@@ -39,10 +39,11 @@ static pawl_status register_one(struct store *store, const struct handler *handl
     enum store_answer answer = ANSWER_APPLIED;
     pawl_status status = store->ops->events.receptor_register(store, &in, &answer, err);
     if (status == PAWL_OK && answer == ANSWER_CONFLICT)
-        status = error_set(err, PAWL_CONFLICT, "receptors",
-                           "receptor %s is registered with other patterns; change them with pawl receptors "
-                           "register --replace, or write %s@event: to take them as they are",
-                           handler->receptor, handler->receptor);
+        status =
+            error_set(err, PAWL_CONFLICT, "receptors",
+                      "receptor %s is registered with other patterns; change them with pawl receptor set "
+                      "--replace, or write %s@event: to take them as they are",
+                      handler->receptor, handler->receptor);
     return status;
 }
 
@@ -51,14 +52,14 @@ static pawl_status find_one(struct store *store, const char *name, pawl_error *e
     bool found = false;
     struct arena *arena = arena_create(0);
     if (arena == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "receptors", "out of memory");
+        return error_no_memory(err, "receptors");
     pawl_status status = store->ops->events.receptor_list(store, arena, &list, err);
     for (size_t i = 0; status == PAWL_OK && !found && i < list.count; i++)
         found = str_equal_cstr(list.rows[i].name, name);
     if (status == PAWL_OK && !found)
         status = error_set(err, PAWL_NOT_FOUND, "receptors",
                            "receptor %s is not registered; name a pattern (%s@event:PATTERN), or register it "
-                           "with pawl receptors register",
+                           "with pawl receptor set",
                            name, name);
     arena_free(arena);
     return status;
@@ -98,7 +99,7 @@ static pawl_status feed_with(struct receptor_feed *feed, struct store *store, st
     if (status == PAWL_OK && out->known < feed->count)
         status = error_set(err, PAWL_NOT_FOUND, "receptors",
                            "%zu receptors on events that this worker runs are not registered: removed "
-                           "meanwhile? pawl receptors status lists them; restart the worker to register them",
+                           "meanwhile? pawl receptor list lists them; restart the worker to register them",
                            feed->count - out->known);
     return status;
 }
@@ -144,7 +145,7 @@ pawl_status receptor_feed_create(const struct store_config *store, int64_t poll_
     struct store *opened = NULL;
     pawl_error later;
     if (made == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "receptors", "out of memory");
+        return error_no_memory(err, "receptors");
     *made =
         (struct receptor_feed){.duty = {.rule = {.name = "receptors", .period_ms = poll_ms, .woken = true},
                                         .run = feed_turn,

@@ -18,7 +18,6 @@
 #include "store/event_receptors.h"
 #include "work/observe.h"
 #include "work/receptors/call.h"
-#include "work/receptors/event_origin.h"
 #include "work/shared_store.h"
 
 enum { LOOK_MS = 20, STORE_WAIT_MS = 1000, REPORT_TRIES = 3, NAME_BYTES = 2 * PAWL_NAME_BYTES_MAX + 2 };
@@ -102,7 +101,7 @@ static pawl_status recall_all(struct receptors *all, const struct item *item, st
     struct store *store = NULL;
     struct arena *arena = arena_create(0);
     if (arena == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "receptors", "out of memory");
+        return error_no_memory(err, "receptors");
     pawl_status status = shared_store_take(&all->shared, &store, err);
     if (status == PAWL_OK) {
         status = store->ops->view.receptors(store, noted_id(item), arena, &rows, &row_count, err);
@@ -371,7 +370,7 @@ pawl_status receptors_create(const struct store_config *store, pawl_str service,
         return PAWL_OK;
     struct receptors *made = calloc(1, sizeof(*made));
     if (made == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "receptors", "out of memory");
+        return error_no_memory(err, "receptors");
     made->table = table;
     made->service = service;
     snprintf(made->source, sizeof(made->source), "/pawl/%.*s", STR_ARG(service));

@@ -1,5 +1,5 @@
 /* Checking before a run starts whether it could work. */
-#include "work/run/check.h"
+#include "work/run/start.h"
 
 #include <string.h>
 

@@ -1,6 +1,4 @@
 /* The jobs that plan and consolidate a run. */
-#include "work/run/consolidate_job.h"
-
 #include "base/error.h"
 #include "base/log.h"
 #include "base/str.h"
@@ -8,6 +6,7 @@
 #include "domain/pipeline/template.h"
 #include "work/authority.h"
 #include "work/pipeline/job.h"
+#include "work/run/page_job.h"
 #include "work/run/start.h"
 
 struct work {
@@ -22,10 +21,6 @@ struct work {
     int64_t run, round;
 };
 
-static pawl_status no_memory(pawl_error *err) {
-    return error_set(err, PAWL_NO_MEMORY, "run", "out of memory");
-}
-
 static bool open_work(struct work *work, const struct pipeline_run_in *in, struct job_result_in *result) {
     *work = (struct work){.own = *in, .result = result, .arena = arena_create(0)};
     work->in = &work->own;
@@ -38,25 +33,13 @@ static bool open_work(struct work *work, const struct pipeline_run_in *in, struc
 }
 
 static void fail(struct work *work, pawl_status status, const pawl_error *err) {
-    bool permanent = status == PAWL_INVALID || status == PAWL_NOT_FOUND || status == PAWL_CONFLICT;
-    work->result->end = status == PAWL_STALE ? JOB_END_CANCELLED
-                        : permanent          ? JOB_END_PERMANENT
-                                             : JOB_END_RETRY;
+    work->result->end = status == PAWL_STALE            ? JOB_END_CANCELLED
+                        : pipeline_is_permanent(status) ? JOB_END_PERMANENT
+                                                        : JOB_END_RETRY;
     work->result->error = str_from(arena_strdup(work->arena, err->text));
     log_event(work->in->world->log, LOG_LEVEL_WARN, "run_job_failed",
               "type=%.*s job=%lld attempt=%d error=%s", STR_ARG(work->in->job->type),
               (long long)work->in->job->id, work->in->job->attempts, err->text);
-}
-
-static pawl_status keep_output(struct work *work, const struct tree *output, pawl_error *err) {
-    struct buf text;
-    buf_init(&text, 0);
-    tree_write(&text, output);
-    pawl_status status = buf_status(&text, "run", err);
-    if (status == PAWL_OK)
-        status = str_dup(work->arena, buf_str(&text), &work->result->output, err);
-    buf_free(&text);
-    return status;
 }
 
 /* Loads the run's document and parameters. */
@@ -91,15 +74,6 @@ static pawl_status read_run(struct work *work, pawl_error *err) {
     return status == PAWL_OK ? pipeline_job_env(work->in->world, work->arena, &work->env, err) : status;
 }
 
-/* Checks that the agent may use the tools of a document: this consolidation's, or a planned run's. */
-static pawl_status may(struct work *work, const struct run_doc *doc, pawl_error *err) {
-    struct needs needs = authority_needs(work->in, work->arena);
-    if (str_absent(work->in->agent))
-        return PAWL_OK;
-    pawl_status status = needs_run(&needs, doc, err);
-    return status == PAWL_OK ? authority_check(work->in, &needs, err) : status;
-}
-
 /* The object with one member added or replaced. */
 static pawl_status add_member(struct arena *arena, const struct tree *object, const char *name,
                               const struct tree *value, const struct tree **out, pawl_error *err) {
@@ -107,14 +81,14 @@ static pawl_status add_member(struct arena *arena, const struct tree *object, co
     const struct tree *named = tree_with_key(arena, value, str_from(name));
     size_t count = 0;
     if (members == NULL || named == NULL)
-        return no_memory(err);
+        return error_no_memory(err, "run");
     for (size_t i = 0; i < object->count; i++) {
         if (!str_equal_cstr(object->items[i]->key, name))
             members[count++] = object->items[i];
     }
     members[count++] = named;
     *out = tree_object(arena, members, count);
-    return *out != NULL ? PAWL_OK : no_memory(err);
+    return *out != NULL ? PAWL_OK : error_no_memory(err, "run");
 }
 
 /* What is known of the run, with its parameters. */
@@ -132,7 +106,7 @@ static pawl_status by_tool(struct work *work, pawl_error *err) {
     struct tool_answer answer = {0};
     const char *key =
         arena_printf(work->arena, "run:%lld:consolidate:%lld", (long long)work->run, (long long)work->round);
-    pawl_status status = key != NULL ? make_arguments(work, &arguments, err) : no_memory(err);
+    pawl_status status = key != NULL ? make_arguments(work, &arguments, err) : error_no_memory(err, "run");
     int64_t deadline_ms = clock_boot_ms() + with->timeout_ms;
     if (work->in->deadline_ms > 0 && work->in->deadline_ms < deadline_ms)
         deadline_ms = work->in->deadline_ms;
@@ -151,29 +125,31 @@ static pawl_status by_tool(struct work *work, pawl_error *err) {
         return status;
     }
     work->result->end = JOB_END_DONE;
-    return keep_output(work, answer.output, err);
+    return tree_text(work->arena, answer.output, 0, &work->result->output, err);
+}
+
+/* {"pipeline": …, "params": …}: the payload of the pipeline job. */
+static pawl_status pipeline_payload(const struct work *work, pawl_str *payload, pawl_error *err) {
+    const struct tree *params = NULL;
+    struct buf text;
+    pawl_status status = add_member(work->arena, work->params, "run", work->payload, &params, err);
+    if (status != PAWL_OK)
+        return status;
+    buf_init(&text, 0);
+    buf_append_cstr(&text, "{\"pipeline\":");
+    tree_write(&text, work->doc.consolidate_document);
+    buf_append_cstr(&text, ",\"params\":");
+    tree_write(&text, params);
+    buf_append_char(&text, '}');
+    return str_keep(work->arena, &text, "run", payload, err);
 }
 
 /* The job as a pipeline job: its steps are recorded under the job's id, so it continues where it stopped. */
 static void by_pipeline(struct work *work) {
     struct job job = *work->in->job;
     struct pipeline_run_in in = *work->in;
-    struct buf text;
-    const struct tree *params = NULL;
     pawl_error err = {0};
-    pawl_status status = add_member(work->arena, work->params, "run", work->payload, &params, &err);
-    buf_init(&text, 0);
-    buf_append_cstr(&text, "{\"pipeline\":");
-    tree_write(&text, work->doc.consolidate_document);
-    buf_append_cstr(&text, ",\"params\":");
-    if (status == PAWL_OK)
-        tree_write(&text, params);
-    buf_append_char(&text, '}');
-    if (status == PAWL_OK)
-        status = buf_status(&text, "run", &err);
-    if (status == PAWL_OK)
-        status = str_dup(work->arena, buf_str(&text), &job.payload, &err);
-    buf_free(&text);
+    pawl_status status = pipeline_payload(work, &job.payload, &err);
     if (status != PAWL_OK) {
         fail(work, status, &err);
         return;
@@ -186,17 +162,6 @@ static void by_pipeline(struct work *work) {
     pipeline_run(&in, work->result); /* its result has its own arena */
     arena_free(mine);
     work->arena = NULL;
-}
-
-static pawl_status begin(struct work *work, const struct run_begin *put, struct run_begun *begun,
-                         pawl_error *err) {
-    struct store *store = NULL;
-    pawl_status status = shared_store_take(work->in->world->shared, &store, err);
-    if (status != PAWL_OK)
-        return status;
-    status = run_begin(store, put, work->arena, begun, err);
-    shared_store_give(work->in->world->shared, status);
-    return status;
 }
 
 static pawl_status plan(struct work *work, const struct run_doc *doc, const struct tree *params, pawl_str key,
@@ -220,7 +185,7 @@ static pawl_status by_run(struct work *work, pawl_error *err) {
     const char *key =
         arena_printf(work->arena, "run:%lld:consolidate:%lld", (long long)work->run, (long long)work->round);
     pawl_status status = key != NULL ? run_doc_read(work->arena, work->doc.consolidate_document, &doc, err)
-                                     : no_memory(err);
+                                     : error_no_memory(err, "run");
     if (status != PAWL_OK)
         return status;
     struct run_begin put = {.doc = &doc,
@@ -234,13 +199,13 @@ static pawl_status by_run(struct work *work, pawl_error *err) {
         put.parts = &parts;
     }
     if (status == PAWL_OK)
-        status = begin(work, &put, &begun, err);
+        status = run_begin_shared(work->in->world->shared, &put, work->arena, &begun, err);
     if (status != PAWL_OK)
         return status;
     work->result->end = JOB_END_DONE;
     const char *output = arena_printf(work->arena, "{\"run\":%lld}", (long long)begun.run);
     work->result->output = str_from(output);
-    return output != NULL ? PAWL_OK : no_memory(err);
+    return output != NULL ? PAWL_OK : error_no_memory(err, "run");
 }
 
 void consolidate_job_run(const struct pipeline_run_in *in, struct job_result_in *result) {
@@ -250,7 +215,7 @@ void consolidate_job_run(const struct pipeline_run_in *in, struct job_result_in 
         return;
     pawl_status status = read_run(&work, &err);
     if (status == PAWL_OK)
-        status = may(&work, &work.doc, &err);
+        status = authority_run(work.in, &work.doc, work.arena, &err);
     if (status == PAWL_OK && work.doc.consolidate == RUN_CONSOLIDATE_PIPELINE) {
         by_pipeline(&work);
         return;
@@ -279,7 +244,7 @@ void plan_job_run(const struct pipeline_run_in *in, struct job_result_in *result
     if (status == PAWL_OK)
         status = pipeline_job_env(in->world, work.arena, &work.env, &err);
     if (status == PAWL_OK)
-        status = may(&work, &work.doc, &err);
+        status = authority_run(work.in, &work.doc, work.arena, &err);
     if (status == PAWL_OK)
         status = plan(&work, &work.doc, params, key->text, &parts, &err);
     struct run_begin put = {.doc = &work.doc,
@@ -289,7 +254,7 @@ void plan_job_run(const struct pipeline_run_in *in, struct job_result_in *result
                             .traceparent = in->job->traceparent,
                             .agent = in->agent};
     if (status == PAWL_OK)
-        status = begin(&work, &put, &begun, &err);
+        status = run_begin_shared(in->world->shared, &put, work.arena, &begun, &err);
     if (status != PAWL_OK) {
         fail(&work, status, &err);
         return;

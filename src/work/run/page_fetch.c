@@ -18,40 +18,24 @@ static pawl_status describe(const struct page_fetch *in, struct arena *arena, bo
     buf_init(&text, 0);
     json_writer_init(&json, &text);
     json_begin_object(&json);
-    json_key(&json, whole ? "run" : "id");
-    json_int(&json, in->ref->run);
-    json_key(&json, "key");
-    json_str(&json, page->run_key);
-    json_key(&json, "name");
-    json_str(&json, page->run_name);
-    json_key(&json, "page");
-    json_int(&json, in->ref->page);
-    json_key(&json, "generation");
-    json_int(&json, in->ref->generation);
-    json_key(&json, "offset");
-    json_int(&json, page->offset);
-    json_key(&json, "cursor");
-    json_raw(&json, page->cursor);
-    json_key(&json, "limit");
-    json_int(&json, page->limit);
-    json_key(&json, "attempt");
-    json_int(&json, in->in->job->attempts);
-    json_key(&json, "traceparent");
-    json_str(&json, page->traceparent);
-    json_key(&json, "partition");
+    json_put_int(&json, whole ? "run" : "id", in->ref->run);
+    json_put_str(&json, "key", page->run_key);
+    json_put_str(&json, "name", page->run_name);
+    json_put_int(&json, "page", in->ref->page);
+    json_put_int(&json, "generation", in->ref->generation);
+    json_put_int(&json, "offset", page->offset);
+    json_put_raw(&json, "cursor", page->cursor);
+    json_put_int(&json, "limit", page->limit);
+    json_put_int(&json, "attempt", in->in->job->attempts);
+    json_put_str(&json, "traceparent", page->traceparent);
     if (whole) {
-        json_raw(&json, page->params);
-        json_key(&json, "params");
-        json_raw(&json, page->run_params);
+        json_put_raw(&json, "partition", page->params);
+        json_put_raw(&json, "params", page->run_params);
     } else {
-        json_str(&json, page->partition);
+        json_put_str(&json, "partition", page->partition);
     }
     json_end_object(&json);
-    pawl_status status = buf_status(&text, "page", err);
-    if (status == PAWL_OK)
-        status = tree_parse(arena, buf_str(&text), NULL, out, err);
-    buf_free(&text);
-    return status;
+    return tree_parse_buf(arena, &text, "page", out, err);
 }
 
 static pawl_status make_arguments(const struct page_fetch *in, struct arena *arena, const struct tree **out,
@@ -78,7 +62,7 @@ static pawl_status call_tool(const struct page_fetch *in, struct arena *arena, s
     const char *key = arena_printf(arena, "run:%lld:%d:%lld:%d", (long long)in->ref->run, in->ref->part,
                                    (long long)in->ref->page, in->ref->generation);
     pawl_status status = key != NULL ? make_arguments(in, arena, &arguments, err)
-                                     : error_set(err, PAWL_NO_MEMORY, "page", "out of memory");
+                                     : error_no_memory(err, "page");
     struct tool_call call = {.uses = in->doc->fetch.uses,
                              .arguments = arguments,
                              .deadline_ms = deadline_ms,
@@ -99,7 +83,7 @@ static pawl_status page_of_rows(const struct page_fetch *in, const struct stored
                          rows->count, in->page->limit);
     page.items = arena_array(arena, rows->count + 1, sizeof(*page.items));
     if (page.items == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "page", "out of memory");
+        return error_no_memory(err, "page");
     for (size_t i = 0; i < rows->count; i++) {
         if (str_absent(rows->items[i].key) || rows->items[i].key.len == 0)
             return error_set(err, PAWL_INVALID, "page", "row %zu of the statement has no key", i);
@@ -113,11 +97,7 @@ static pawl_status page_of_rows(const struct page_fetch *in, const struct stored
         return PAWL_OK;
     buf_init(&cursor, 0);
     json_quote(&cursor, rows->items[rows->count - 1].key);
-    pawl_status status = buf_status(&cursor, "page", err);
-    if (status == PAWL_OK)
-        status = str_dup(arena, buf_str(&cursor), &out->cursor, err);
-    buf_free(&cursor);
-    return status;
+    return str_keep(arena, &cursor, "page", &out->cursor, err);
 }
 
 /* A statement continues after the last key it returned, and ends with a page that is not full. */
@@ -126,20 +106,16 @@ static pawl_status by_sql(const struct page_fetch *in, struct arena *arena, stru
     const struct tree *about = NULL;
     struct store *store = NULL;
     struct stored_items rows = {0};
-    struct buf json;
+    pawl_str json;
     pawl_status status = describe(in, arena, true, &about, err);
-    buf_init(&json, 0);
     if (status == PAWL_OK)
-        tree_write(&json, about);
-    if (status == PAWL_OK)
-        status = buf_status(&json, "page", err);
+        status = tree_text(arena, about, 0, &json, err);
     if (status == PAWL_OK)
         status = shared_store_take(in->in->world->shared, &store, err);
     if (status == PAWL_OK) {
-        status = store->ops->runs->page_select(store, in->doc->fetch_sql, buf_str(&json), arena, &rows, err);
+        status = store->ops->runs->page_select(store, in->doc->fetch_sql, json, arena, &rows, err);
         shared_store_give(in->in->world->shared, status);
     }
-    buf_free(&json);
     return status == PAWL_OK ? page_of_rows(in, &rows, arena, out, err) : status;
 }
 

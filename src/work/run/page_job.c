@@ -41,16 +41,12 @@ static void end(struct work *work, enum job_end how, int64_t delay_ms, const cha
         work->result->error = str_from(arena_strdup(work->arena, error));
 }
 
-static bool is_permanent(pawl_status status) {
-    return status == PAWL_INVALID || status == PAWL_NOT_FOUND || status == PAWL_CONFLICT;
-}
-
 /* The result of the page after a transient error. */
 static void fail(struct work *work, pawl_status status, const pawl_error *err) {
     if (status == PAWL_STALE)
         end(work, JOB_END_CANCELLED, -1, "cancelled");
     else
-        end(work, is_permanent(status) ? JOB_END_PERMANENT : JOB_END_RETRY, -1, err->text);
+        end(work, pipeline_is_permanent(status) ? JOB_END_PERMANENT : JOB_END_RETRY, -1, err->text);
 }
 
 static bool read_number(const struct tree *payload, const char *key, int64_t max, int64_t *value) {
@@ -76,12 +72,6 @@ pawl_status page_job_ref(const struct job *job, struct arena *arena, struct page
     return PAWL_OK;
 }
 
-static pawl_status read_ref(struct work *work, pawl_error *err) {
-    pawl_status status = page_job_ref(work->in->job, work->arena, &work->ref, err);
-    work->ref.instance = work->in->instance;
-    return status;
-}
-
 /* A page that arrived twice, or out of order. */
 static void log_skipped(const struct work *work, enum page_skip skip, int64_t next_offset) {
     static const char *const reasons[] = {"",
@@ -96,15 +86,6 @@ static void log_skipped(const struct work *work, enum page_skip skip, int64_t ne
               "run=%lld partition=%d page=%lld generation=%d next_offset=%lld reason=%s",
               (long long)work->ref.run, work->ref.part, (long long)work->ref.page, work->ref.generation,
               (long long)next_offset, reasons[skip <= PAGE_UNKNOWN ? skip : 0]);
-}
-
-/* Checks that the agent may fetch and store the page as the document says. */
-static pawl_status may(const struct work *work, pawl_error *err) {
-    struct needs needs = authority_needs(work->in, work->arena);
-    if (str_absent(work->in->agent))
-        return PAWL_OK;
-    pawl_status status = needs_run(&needs, &work->doc, err);
-    return status == PAWL_OK ? authority_check(work->in, &needs, err) : status;
 }
 
 /* What to fetch. False: there is nothing to do, the result says why. */
@@ -134,7 +115,7 @@ static bool begin(struct work *work) {
     if (status == PAWL_OK)
         status = authority_join(work->in, work->page.agent, "run", &work->own.agent, &err);
     if (status == PAWL_OK)
-        status = may(work, &err);
+        status = authority_run(work->in, &work->doc, work->arena, &err);
     if (status != PAWL_OK)
         fail(work, status, &err);
     return status == PAWL_OK;
@@ -299,7 +280,8 @@ void page_job_run(const struct pipeline_run_in *in, struct job_result_in *result
         return;
     result->error = (pawl_str){NULL, 0};
     result->owner = work.arena;
-    pawl_status status = read_ref(&work, &err);
+    pawl_status status = page_job_ref(in->job, work.arena, &work.ref, &err);
+    work.ref.instance = in->instance;
     if (status != PAWL_OK)
         fail(&work, status, &err);
     else if (begin(&work) && wait_turn(&work)) {

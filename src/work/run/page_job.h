@@ -1,5 +1,5 @@
-/* Running a page job: the page is fetched by a tool or a statement, and stored with its progress in one
- * transaction. */
+/* The jobs of runs: pages, which a tool or a statement fetches and which are stored with their progress in
+ * one transaction, and those that plan and consolidate a run. */
 #ifndef WORK_RUN_PAGE_JOB_H
 #define WORK_RUN_PAGE_JOB_H
 
@@ -8,6 +8,13 @@
 
 /* Runs it. JOB_END_SETTLED: its end is already in the store. result->owner as in pipeline_run. */
 void page_job_run(const struct pipeline_run_in *in, struct job_result_in *result);
+
+/* Consolidates: by a tool, a pipeline, or another run, as the run's document says. result->owner as
+ * pipeline_run. */
+void consolidate_job_run(const struct pipeline_run_in *in, struct job_result_in *result);
+
+/* Asks the planning tool for the partitions and starts the run. */
+void plan_job_run(const struct pipeline_run_in *in, struct job_result_in *result);
 
 /* Which page of which run the job is; instance is left nil. PAWL_INVALID: it is not a page. */
 PAWL_MUSTCHECK pawl_status page_job_ref(const struct job *job, struct arena *arena, struct page_ref *ref,

@@ -15,7 +15,7 @@ pawl_status pawl_run_start(pawl_store *store, const pawl_run_config *config, paw
     struct run_begun begun = {0};
     struct run_begin in = {.doc = &doc, .key = config->key, .traceparent = config->traceparent};
     if (arena == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "pawl_run_start", "out of memory");
+        return error_no_memory(err, "pawl_run_start");
     pawl_status status = run_doc_parse(arena, config->document, config->yaml, &doc, err);
     if (status == PAWL_OK && !str_absent(config->params))
         status = tree_parse(arena, config->params, NULL, &in.params, err);
@@ -65,7 +65,7 @@ pawl_status pawl_run_show(pawl_store *store, int64_t run, pawl_str key, pawl_run
     struct runs_filter filter = {.id = run, .key = run == 0 ? key : (pawl_str){NULL, 0}, .limit = 1};
     struct run_list found = {0};
     if (arena == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "pawl_run_show", "out of memory");
+        return error_no_memory(err, "pawl_run_show");
     pawl_status status = inner->ops->runs->runs(inner, &filter, arena, &found, err);
     if (status == PAWL_OK && (found.count == 0 || (run == 0 && str_absent(key))))
         status = error_set(err, PAWL_NOT_FOUND, "pawl_run_show", "there is no such run");

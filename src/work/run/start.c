@@ -9,7 +9,7 @@
 #include "base/time/clock.h"
 #include "base/uuid.h"
 #include "domain/pipeline/template.h"
-#include "work/run/check.h"
+#include "work/shared_store.h"
 
 /* The requested key, or a new one. */
 static pawl_status choose_key(const struct run_begin *in, struct arena *arena, pawl_str *key,
@@ -166,6 +166,17 @@ pawl_status run_begin(struct store *store, const struct run_begin *in, struct ar
     return status;
 }
 
+pawl_status run_begin_shared(struct shared_store *shared, const struct run_begin *in, struct arena *arena,
+                             struct run_begun *out, pawl_error *err) {
+    struct store *store = NULL;
+    pawl_status status = shared_store_take(shared, &store, err);
+    if (status != PAWL_OK)
+        return status;
+    status = run_begin(store, in, arena, out, err);
+    shared_store_give(shared, status);
+    return status;
+}
+
 /* The list itself, or the member "partitions", also inside the answer of an MCP tool. */
 static const struct tree *list_of(const struct tree *output) {
     const struct tree *structured = tree_get_cstr(output, "structured");
@@ -191,10 +202,7 @@ pawl_status run_plan_call(const struct run_plan_ask *in, struct arena *arena, st
         tree_write(&text, in->params);
     }
     buf_append_char(&text, '}');
-    pawl_status status = buf_status(&text, "run", err);
-    if (status == PAWL_OK)
-        status = tree_parse(arena, buf_str(&text), NULL, &about, err);
-    buf_free(&text);
+    pawl_status status = tree_parse_buf(arena, &text, "run", &about, err);
     struct template_scope scope = {.params = in->params, .run = about, .env = in->env};
     arguments = about;
     if (status == PAWL_OK && plan->with != NULL)

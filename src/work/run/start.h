@@ -1,4 +1,5 @@
-/* Starting a run from its document, or enqueueing the job that plans it. */
+/* Starting a run from its document, or enqueueing the job that plans it, and checking before whether it could
+ * work. */
 #ifndef WORK_RUN_START_H
 #define WORK_RUN_START_H
 
@@ -19,7 +20,7 @@ struct run_begin {
     pawl_str agent;      /* the agent it runs as; absent: none, or the parent's */
     int64_t parent;      /* 0 = none */
     struct tools *tools; /* to check it against; NULL = unknown here, or already checked */
-    struct tool_wait wait;
+    struct stop_limit wait;
 };
 
 struct run_begun {
@@ -29,10 +30,15 @@ struct run_begun {
     pawl_str key;     /* the key to find it by */
 };
 
-/* Checks it (work/run_check.h) and starts it, or enqueues the job that plans it first. Texts in the arena.
+/* Checks it (run_check) and starts it, or enqueues the job that plans it first. Texts in the arena.
  * PAWL_NOT_FOUND: there is no such tool or statement. */
 PAWL_MUSTCHECK pawl_status run_begin(struct store *store, const struct run_begin *in, struct arena *arena,
                                      struct run_begun *out, pawl_error *err);
+
+/* The same with the store that the jobs of a worker share. */
+struct shared_store;
+PAWL_MUSTCHECK pawl_status run_begin_shared(struct shared_store *shared, const struct run_begin *in,
+                                            struct arena *arena, struct run_begun *out, pawl_error *err);
 
 /* Asks the planning tool for the partitions. Statuses as tools_call. */
 struct run_plan_ask {
@@ -46,5 +52,18 @@ struct run_plan_ask {
 };
 PAWL_MUSTCHECK pawl_status run_plan_call(const struct run_plan_ask *in, struct arena *arena,
                                          struct run_parts *parts, pawl_error *err);
+
+/* check.c: the tools, statements, templates and arguments of a run. */
+struct run_check {
+    const struct run_doc *doc;
+    const struct tree *params;     /* NULL = the document's */
+    const struct run_parts *parts; /* NULL = not known yet */
+    struct tools *tools;           /* NULL = only the worker knows them */
+    struct stop_limit wait;        /* time limit for asking MCP servers */
+    struct store *store;           /* NULL = its statements are not checked */
+};
+
+/* PAWL_INVALID, PAWL_NOT_FOUND: it can never work; the error says what and where. */
+PAWL_MUSTCHECK pawl_status run_check(const struct run_check *in, struct arena *arena, pawl_error *err);
 
 #endif

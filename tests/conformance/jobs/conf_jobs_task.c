@@ -111,6 +111,14 @@ static void missing_scopes_are_refused_and_recorded(void **state) {
     assert_string_equal(list.refusals[1].missing.ptr, "agent bot");
     assert_string_equal(list.refusals[2].missing.ptr, "mail.send");
     assert_string_equal(list.refusals[2].task.ptr, "t");
+    struct refusal asked = {.agent = STR("bot"), .missing = STR("operation:job.cancel")};
+    ok(c, c->jobs->refusal_add(c->store, &asked, &c->err));
+    ok(c, c->jobs->refusals(c->store, 10, c->arena, &list, &c->err));
+    assert_int_equal(list.count, 4);
+    assert_string_equal(list.refusals[0].agent.ptr, "bot");
+    assert_string_equal(list.refusals[0].missing.ptr, "operation:job.cancel");
+    assert_true(str_absent(list.refusals[0].task) && list.refusals[0].job_id == 0);
+    assert_true(list.refusals[0].made_ms > 0);
     struct agent_list agents;
     ok(c, c->jobs->agents(c->store, c->arena, &agents, &c->err));
     assert_int_equal(agents.count, 1);

@@ -276,6 +276,37 @@ static struct messages_claim claim_of_lane(int instance, int lane) {
     return in;
 }
 
+/* A worker with free slots does not wait for its own handlers: it reads up to what is in flight. */
+static void free_slots_are_not_left_idle_by_a_busy_lane(void **state) {
+    struct conf *c = *state;
+    struct instance_new in = instance_named(1, OUTBOX_BIT);
+    in.slots = 3;
+    join_with(c, in);
+    put(c, KIND_OUTBOX, 1, stream_on(c, 3, 0));
+    struct item_list first = claim(c, 1, KIND_OUTBOX, 10);
+    put(c, KIND_OUTBOX, 2, stream_on(c, 3, 1));
+    put(c, KIND_OUTBOX, 3, stream_on(c, 3, 0));
+    put(c, KIND_OUTBOX, 4, stream_on(c, 3, 2));
+    struct item_list second = claim_with(c, claim_of_lane(1, 3));
+    assert_string_equal(numbers(c, second), "2");
+    assert_int_equal(claim(c, 1, KIND_OUTBOX, 10).count, 0); /* 4 is after a message of the first stream */
+    assert_int_equal(counted(c, KIND_OUTBOX).aside, 0);
+    complete_all(c, 1, first);
+    struct item_list third = claim(c, 1, KIND_OUTBOX, 10);
+    assert_string_equal(numbers(c, third), "3 4");
+    /* All three slots are taken: now the lane is busy. */
+    put(c, KIND_OUTBOX, 5, stream_on(c, 3, 4));
+    assert_int_equal(claim(c, 1, KIND_OUTBOX, 10).count, 0);
+    /* Other lanes come first. */
+    complete_all(c, 1, second);
+    put(c, KIND_OUTBOX, 6, stream_on(c, 2, 0));
+    struct item_list fourth = claim(c, 1, KIND_OUTBOX, 10);
+    assert_string_equal(numbers(c, fourth), "6");
+    complete_all(c, 1, fourth);
+    assert_string_equal(numbers(c, claim(c, 1, KIND_OUTBOX, 10)), "5");
+    complete_all(c, 1, third);
+}
+
 static void a_claim_of_one_lane_leaves_the_others(void **state) {
     struct conf *c = *state;
     join(c, 1, OUTBOX_BIT);
@@ -369,6 +400,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(lanes_take_turns),
     CONF_TEST(a_lane_with_a_claim_is_passed_over_for_a_second),
     CONF_TEST(a_message_whose_stream_is_in_flight_waits_aside),
+    CONF_TEST(free_slots_are_not_left_idle_by_a_busy_lane),
     CONF_TEST(messages_moved_aside_count_against_the_number_wanted),
     CONF_TEST(held_streams_come_before_messages_of_the_lane),
     CONF_TEST(holds_are_taken_in_the_order_they_fell_due),

@@ -92,7 +92,7 @@ static void suspects_run_alone_and_one_at_a_time(void **state) {
 static void other_streams_of_the_lane_go_on_beside_a_suspect(void **state) {
     struct conf *c = *state;
     join_slots(c, 1, 1);
-    join_slots(c, 2, 4);
+    join_slots(c, 2, 2);
     put(c, KIND_OUTBOX, 1, stream_on(c, 0, 1));
     assert_int_equal(claim(c, 1, KIND_OUTBOX, 10).count, 1);
     evict(c, 1);
@@ -104,7 +104,7 @@ static void other_streams_of_the_lane_go_on_beside_a_suspect(void **state) {
     struct item_list others = claim(c, 2, KIND_OUTBOX, 10);
     assert_string_equal(numbers(c, others), "3");
     put(c, KIND_OUTBOX, 4, stream_on(c, 0, 3));
-    assert_int_equal(claim(c, 2, KIND_OUTBOX, 10).count, 0); /* the lane is busy now */
+    assert_int_equal(claim(c, 2, KIND_OUTBOX, 10).count, 0); /* both slots are taken, and the lane is busy */
     complete_all(c, 2, others);
     complete_all(c, 2, alone);
     assert_string_equal(numbers(c, claim(c, 2, KIND_OUTBOX, 10)), "2");

@@ -256,7 +256,7 @@ static void text_that_looks_like_sql_is_only_text(void **state) {
     struct conf *c = *state;
     join(c, 1, OUTBOX_BIT);
     pawl_outgoing message = good();
-    message.stream = STR("x'; drop table pawl.message; --");
+    message.stream = STR("x'; drop table pawl_internal.message; --");
     message.type = STR("$1 {\"a\",NULL} \\");
     message.topic = STR("%s%n NULL");
     message.payload = STR("{\"q\":\"it's \\\\ {a,\\\"b\\\"} $$ ?1 :x\"}");

@@ -11,9 +11,9 @@
 #include "base/options/options.h"
 #include "base/str.h"
 #include "base/uuid.h"
+#include "cli/command.h"
 #include "cli/exit_codes.h"
 #include "cli/messages/ndjson.h"
-#include "operations/front/flags.h"
 #include "view/output/grid.h"
 #include "view/output/row.h"
 #include "view/why/story.h"
@@ -183,18 +183,25 @@ TEST(test_every_cause_has_a_story) {
     }
 }
 
-/* A flag of a command that an option shadows could never be given. */
-TEST(test_flags_and_options_have_different_names) {
-    for (int id = 0; id < FLAG_TOTAL; id++) {
-        assert_non_null(flag_rows[id].name);
-        assert_true(flag_rows[id].help != NULL && flag_rows[id].help[0] != '\0');
-        assert_int_equal(flag_rows[id].value == NULL, flag_rows[id].type == FLAG_SWITCH);
-        assert_int_equal(flag_find(flag_rows[id].name, strlen(flag_rows[id].name)), id);
-        for (int option = 0; option < OPTION_COUNT; option++) {
-            char flag[OPTION_FLAG_BYTES];
-            assert_string_not_equal(flag_rows[id].name, options_flag(&option_rows[option], flag) + 2);
+/* The next word belongs to a flag or not, whatever the command: the command may come after it. */
+TEST(test_a_flag_takes_a_value_everywhere_or_nowhere) {
+    const struct operation *command, *other;
+    const struct field *input, *same;
+    char name[INPUT_NAME_BYTES], other_name[INPUT_NAME_BYTES], option[OPTION_FLAG_BYTES];
+    for (size_t i = 0; (command = command_at(i)) != NULL; i++)
+        for (size_t k = 0; (input = command_input(command, k)) != NULL; k++) {
+            assert_true(input->help != NULL && input->help[0] != '\0');
+            if (input_is_word(input))
+                continue;
+            (void)input_flag(input, name);
+            for (size_t o = 0; (other = command_at(o)) != NULL; o++)
+                for (size_t n = 0; (same = command_input(other, n)) != NULL; n++)
+                    if (!input_is_word(same) && strcmp(input_flag(same, other_name), name) == 0)
+                        assert_int_equal(same->type == FIELD_BOOL, input->type == FIELD_BOOL);
+            for (int id = 0; id < OPTION_COUNT; id++)
+                if (strcmp(options_flag(&option_rows[id], option) + 2, name) == 0)
+                    assert_int_equal(option_rows[id].type == OPTION_BOOL, input->type == FIELD_BOOL);
         }
-    }
 }
 
 TEST(test_every_status_has_its_exit_code) {
@@ -207,21 +214,29 @@ TEST(test_every_status_has_its_exit_code) {
     }
 }
 
-TEST(test_bad_flag_values_change_nothing) {
+TEST(test_bad_values_change_nothing) {
+    static const struct field limit = {INT_FIELD(IN_QUERY, "limit", 1, 100, "")},
+                              before = {TIME_FIELD(IN_QUERY, "before_ms", "")},
+                              wait = {DURATION_FIELD(IN_QUERY, "wait_ms", 1, 1000, "")},
+                              id = {FIELD(FIELD_UUID, IN_QUERY, "id", "")},
+                              kind = {CHOICE_FIELD(IN_QUERY, "kind", "outbox|inbox", "")},
+                              stream = {TEXT_FIELD(IN_QUERY, "stream", 10, "")};
     static const struct {
-        enum flag_id id;
+        const struct field *field;
         const char *text;
-    } cases[] = {{FLAG_LIMIT, "0"},   {FLAG_LIMIT, "-1"},          {FLAG_LIMIT, "1x"},
-                 {FLAG_LIMIT, ""},    {FLAG_BEFORE, "30"},         {FLAG_BEFORE, "-1s"},
-                 {FLAG_BEFORE, ""},   {FLAG_ID, "01890a5d"},       {FLAG_KIND, "outb"},
-                 {FLAG_KIND, ""},     {FLAG_KIND, "outbox|inbox"}, {FLAG_STREAM, ""},
-                 {FLAG_STATE, "DEAD"}};
+    } cases[] = {
+        {&limit, "0"},    {&limit, "-1"},    {&limit, "1x"},          {&limit, ""},  {&before, "30"},
+        {&before, "-1s"}, {&before, ""},     {&before, "2026-13-01"}, {&wait, "30"}, {&wait, "2s"},
+        {&wait, ""},      {&id, "01890a5d"}, {&kind, "outb"},         {&kind, ""},   {&kind, "outbox|inbox"},
+        {&kind, "INBOX"}, {&stream, ""},     {&stream, "01234567890"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct flag_value value = {.number = 42};
+        struct value value = {.number = 42};
         pawl_error err;
-        assert_int_equal(flag_parse(cases[i].id, cases[i].text, &value, &err), PAWL_INVALID);
-        assert_true(!value.set && value.number == 42);
-        assert_non_null(strstr(err.text, flag_rows[cases[i].id].name));
+        assert_int_equal(
+            field_from_word(cases[i].field, cases[i].field->name, str_from(cases[i].text), &value, &err),
+            PAWL_INVALID);
+        assert_true(!value.present && value.number == 42);
+        assert_non_null(strstr(err.text, cases[i].field->name));
     }
 }
 
@@ -272,9 +287,9 @@ int main(void) {
         cmocka_unit_test(test_grid_fits),
         cmocka_unit_test(test_ages),
         cmocka_unit_test(test_every_cause_has_a_story),
-        cmocka_unit_test(test_flags_and_options_have_different_names),
+        cmocka_unit_test(test_a_flag_takes_a_value_everywhere_or_nowhere),
         cmocka_unit_test(test_every_status_has_its_exit_code),
-        cmocka_unit_test(test_bad_flag_values_change_nothing),
+        cmocka_unit_test(test_bad_values_change_nothing),
         cmocka_unit_test(test_cells_show_members_of_a_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

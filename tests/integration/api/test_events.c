@@ -223,7 +223,7 @@ static void an_append_lives_and_dies_with_the_callers_transaction(void **state) 
     assert_int_equal(at.version, 1);
     assert_non_null(strstr(f->err.text, "version 1"));
     value(f, "COMMIT");
-    assert_string_equal(value(f, "SELECT count(*) FROM pawl.event"), "1");
+    assert_string_equal(value(f, "SELECT count(*) FROM pawl_internal.event"), "1");
     assert_string_equal(value(f,
                               "SELECT version FROM pawl.append('x', 1, "
                               "'[{\"type\":\"Paid\",\"payload\":{}},{\"type\":\"Paid\",\"payload\":{}}]')"),
@@ -245,7 +245,7 @@ static void an_append_lives_and_dies_with_the_callers_transaction(void **state) 
                                     "SELECT pawl.append('z', -1, '[{\"id\":\"01900000-0000-7000-8000-"
                                     "000000000077\",\"type\":\"Paid\",\"payload\":{\"n\":1}}]')"),
                         "PW003");
-    assert_string_equal(value(f, "SELECT version FROM pawl.stream WHERE stream = 'y'"), "2");
+    assert_string_equal(value(f, "SELECT version FROM pawl_internal.stream WHERE stream = 'y'"), "2");
     assert_string_equal(
         sqlstate_on(f, f->conn, "SELECT pawl.append('x', 1, '[{\"type\":\"Paid\",\"payload\":{}}]')"),
         "PW003");
@@ -256,7 +256,7 @@ static void an_append_lives_and_dies_with_the_callers_transaction(void **state) 
                                     "SELECT pawl.append('x', -1, json_build_array(json_build_object('type', "
                                     "repeat('x', 500), 'payload', 1)))"),
                         "23514");
-    assert_string_equal(value(f, "SELECT version FROM pawl.stream WHERE stream = 'x'"), "3");
+    assert_string_equal(value(f, "SELECT version FROM pawl_internal.stream WHERE stream = 'x'"), "3");
 }
 
 static void see_state(void *self, int64_t version, pawl_str state_json) {
@@ -390,8 +390,8 @@ static void patterns_agree_in_sql_and_c(void **state) {
             pawl_error err;
             pawl_status status = event_pattern_matches(&pattern, STR("x"), &matches, &err);
             const char *values[3] = {number, texts[t], NULL};
-            PGresult *made = PQexecParams(f->conn, "SELECT pawl.pattern_regex($1::smallint, $2)", 2, NULL,
-                                          values, NULL, NULL, 0);
+            PGresult *made = PQexecParams(f->conn, "SELECT pawl_internal.pattern_regex($1::smallint, $2)", 2,
+                                          NULL, values, NULL, NULL, 0);
             if ((PQresultStatus(made) == PGRES_TUPLES_OK) != (status == PAWL_OK))
                 fail_msg("mode %d \"%s\": C says %s, SQL %s", mode, texts[t],
                          status == PAWL_OK ? "right" : err.text, PQerrorMessage(f->conn));
@@ -404,8 +404,8 @@ static void patterns_agree_in_sql_and_c(void **state) {
             for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
                 must(event_pattern_matches(&pattern, str_from(types[i]), &matches, &err), &err);
                 const char *pair[2] = {PQgetvalue(made, 0, 0), types[i]};
-                PGresult *matched = PQexecParams(f->conn, "SELECT pawl.pattern_matches($1, $2)", 2, NULL,
-                                                 pair, NULL, NULL, 0);
+                PGresult *matched = PQexecParams(f->conn, "SELECT pawl_internal.pattern_matches($1, $2)", 2,
+                                                 NULL, pair, NULL, NULL, 0);
                 if ((PQgetvalue(matched, 0, 0)[0] == 't') != matches)
                     fail_msg("mode %d \"%s\" and \"%s\": C %d, SQL %s", mode, texts[t], types[i], matches,
                              PQgetvalue(matched, 0, 0));
@@ -420,25 +420,32 @@ static void patterns_agree_in_sql_and_c(void **state) {
 static void roles_are_kept_apart(void **state) {
     struct fixture *f = *state;
     store_close(store_made(f, "pawl"));
+    value(
+        f,
+        "DO $$ BEGIN CREATE ROLE runs_worker IN ROLE pawl_worker, pawl_program; CREATE ROLE runs_operator IN "
+        "ROLE pawl_operator, pawl_program; EXCEPTION WHEN duplicate_object THEN NULL; END $$");
     assert_string_equal(value(f, "SET ROLE pawl_producer; SELECT version FROM pawl.append('x', 0, "
                                  "'[{\"type\":\"Created\",\"payload\":{}}]')"),
                         "1");
-    assert_string_equal(sqlstate_on(f, f->conn, "SELECT * FROM pawl.events_all(0, false, 0, 10)"), "42501");
-    assert_string_equal(sqlstate_on(f, f->conn, "SELECT * FROM pawl.event"), "42501");
-    value(f, "RESET ROLE; CREATE TABLE public.secret (n integer); SET ROLE pawl_worker");
+    assert_string_equal(sqlstate_on(f, f->conn, "SELECT * FROM pawl_internal.events_all(0, false, 0, 10)"),
+                        "42501");
+    assert_string_equal(sqlstate_on(f, f->conn, "SELECT * FROM pawl_internal.event"), "42501");
+    value(f, "RESET ROLE; CREATE TABLE public.secret (n integer); SET ROLE runs_worker");
     static const char registering[] =
-        "SELECT answer FROM pawl.perspective_register('p', 1, '{3}', '{*}', 1::smallint, "
+        "SELECT answer FROM pawl_internal.perspective_register('p', 1, '{3}', '{*}', 1::smallint, "
         "'INSERT INTO public.secret VALUES (1)', NULL, 0, 0, 0::smallint, 1000)";
     assert_string_equal(sqlstate_on(f, f->conn, registering), "42501");
-    value(f, "RESET ROLE; SET ROLE pawl_operator");
+    value(f, "RESET ROLE; SET ROLE runs_operator");
     assert_string_equal(value(f, registering), "1");
-    value(f, "SELECT pawl.perspective_backfill('p@1', 10); RESET ROLE; SET ROLE pawl_worker");
-    value(f, "SELECT now_ms FROM pawl.instance_register('00000000-0000-0000-0000-000000000001', 's', 'h', 1, "
+    value(f, "SELECT pawl_internal.perspective_backfill('p@1', 10); RESET ROLE; SET ROLE runs_worker");
+    value(f, "SELECT now_ms FROM pawl_internal.instance_register('00000000-0000-0000-0000-000000000001', "
+             "'s', 'h', 1, "
              "NULL, 8, 0, 0, 0)");
     char sql[256];
-    snprintf(sql, sizeof sql, "SELECT error FROM pawl.perspective_apply('p@1', %.40s, '{x}', 0)",
-             value(f, "SELECT token FROM pawl.checkpoints_claim('00000000-0000-0000-0000-000000000001', "
-                      "NULL, '{p@1}', 1, 60000)"));
+    snprintf(
+        sql, sizeof sql, "SELECT error FROM pawl_internal.perspective_apply('p@1', %.40s, '{x}', 0)",
+        value(f, "SELECT token FROM pawl_internal.checkpoints_claim('00000000-0000-0000-0000-000000000001', "
+                 "NULL, '{p@1}', 1, 60000)"));
     assert_non_null(strstr(value(f, sql), "permission denied"));
     value(f, "RESET ROLE");
     assert_string_equal(value(f, "SELECT count(*) FROM public.secret"), "0");

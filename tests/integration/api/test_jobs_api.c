@@ -202,7 +202,7 @@ static void run_here(struct place *p, const char *sql) {
         if (*sql != '@')
             buf_append_char(&text, *sql);
         else
-            buf_append_cstr(&text, p->pg != NULL ? "pawl." : "pawl_");
+            buf_append_cstr(&text, p->pg != NULL ? "pawl_internal." : "pawl_");
     }
     buf_append_char(&text, '\0');
     run(p, text.ptr);
@@ -275,11 +275,13 @@ static const struct attack {
 
 /* Someone who knows the functions rewrites the newest block without its last row; the head follows. */
 static const char rewrite_postgres[] =
-    "DELETE FROM pawl.task_run WHERE id = (SELECT max(id) FROM pawl.task_run);"
-    "UPDATE pawl.audit_block SET rows = 1, entries = substr(entries, 1, 40),"
-    " hash = pawl.audit_block_hash(previous, chain, number, id, made_ms, substr(entries, 1, 40)) WHERE "
+    "DELETE FROM pawl_internal.task_run WHERE id = (SELECT max(id) FROM pawl_internal.task_run);"
+    "UPDATE pawl_internal.audit_block SET rows = 1, entries = substr(entries, 1, 40),"
+    " hash = pawl_internal.audit_block_hash(previous, chain, number, id, made_ms, substr(entries, 1, 40)) "
+    "WHERE "
     "number = 2;"
-    "UPDATE pawl.audit_chain c SET hash = b.hash FROM pawl.audit_block b WHERE b.chain = c.chain AND "
+    "UPDATE pawl_internal.audit_chain c SET hash = b.hash FROM pawl_internal.audit_block b WHERE b.chain = "
+    "c.chain AND "
     "b.number = 2";
 
 static void expect_fault(struct place *p, const char *after, pawl_str head, const char *expected) {

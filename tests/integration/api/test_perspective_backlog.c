@@ -24,8 +24,9 @@ static const char whole[] = "SELECT count(*) || ':' || sum(version) FROM log";
 /* Messages that wait, and events that are not applied. */
 static const char left_sqlite[] = "SELECT (SELECT count(*) FROM pawl_message WHERE kind = 3) + 1400 - "
                                   "(SELECT coalesce(sum(version), 0) FROM log)";
-static const char left_postgres[] = "SELECT (SELECT count(*) FROM pawl.message WHERE kind = 3) + 1400 - "
-                                    "(SELECT coalesce(sum(version), 0) FROM log)";
+static const char left_postgres[] =
+    "SELECT (SELECT count(*) FROM pawl_internal.message WHERE kind = 3) + 1400 - "
+    "(SELECT coalesce(sum(version), 0) FROM log)";
 
 struct story {
     const char *url;

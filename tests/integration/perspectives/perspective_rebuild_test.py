@@ -95,15 +95,15 @@ class PerspectiveRebuildTest(PerspectiveCase):
         text = text.replace("INTO order_total", "INTO order_total_2").replace("version: 1", "version: 2")
         text = text.replace("FROM order_total", "FROM order_total_2")
         (self.dir / "second.yaml").write_text(text)
-        self.assertEqual(self.ok("perspectives", "register", str(self.dir / "second.yaml"))[0]["state"], "filling")
+        self.assertEqual(self.ok("perspective", "set", str(self.dir / "second.yaml"))[0]["state"], "filling")
 
     def begin(self):
         self.tables()
         self.sql("CREATE TABLE order_total_2 (stream TEXT PRIMARY KEY, version BIGINT, amount BIGINT)")
-        self.ok("perspectives", "register", str(self.example / "order_total.yaml"))
+        self.ok("perspective", "set", str(self.example / "order_total.yaml"))
 
     def states(self):
-        return {row["perspective"]: row["state"] for row in self.ok("perspectives", "status")}
+        return {row["perspective"]: row["state"] for row in self.ok("perspective", "list")}
 
     def test_blue_green(self):
         self.begin()
@@ -111,17 +111,17 @@ class PerspectiveRebuildTest(PerspectiveCase):
             self.append(f"o-{n}", ("order.placed", {"amount": n}))
         self.work()
         self.second_version()
-        self.refused(73, "streams are behind", "perspectives", "switch", "order_total", "2")
+        self.refused(73, "version 2 is behind in", "perspective", "switch", "order_total", "2")
         self.work()
         digest = "SELECT sum(amount) || ':' || count(*) FROM "
-        done = self.ok("perspectives", "switch", "order_total", "2", "--digest-old", digest + "order_total",
+        done = self.ok("perspective", "switch", "order_total", "2", "--digest-old", digest + "order_total",
                        "--digest-new", digest + "order_total_2")
         self.assertEqual((done["answer"], done["digest_old"]), ("applied", "190:20"))
         self.assertEqual(self.states(), {"order_total@1": "retired", "order_total@2": "live"})
 
     def view(self):
         """What readers use: whichever table belongs to the live version, chosen by the same snapshot."""
-        live = ("(SELECT version FROM pawl.perspective WHERE name = 'order_total' AND state = 1)"
+        live = ("(SELECT version FROM pawl_internal.perspective WHERE name = 'order_total' AND state = 1)"
                 if Setup.dialect == "sqlite" else f"{self.schema}.perspective_live('order_total')")
         self.sql(f"CREATE VIEW order_now AS SELECT * FROM order_total WHERE {live} = 1 "
                  f"UNION ALL SELECT * FROM order_total_2 WHERE {live} = 2")
@@ -134,12 +134,12 @@ class PerspectiveRebuildTest(PerspectiveCase):
         end = time.monotonic() + SWITCH_SECONDS_MAX
         while time.monotonic() < end:
             self.assertIsNone(writer.problem)
-            second = next(row for row in self.ok("perspectives", "status") if row["perspective"] == "order_total@2")
+            second = next(row for row in self.ok("perspective", "list") if row["perspective"] == "order_total@2")
             if second["lag_events"] > 10 * RATE:
                 time.sleep(0.1)
                 continue
             before, at = writer.committed, time.monotonic()
-            result = self.run_pawl("perspectives", "switch", "order_total", "2", "--timeout", "3s")
+            result = self.run_pawl("perspective", "switch", "order_total", "2", "--timeout", "3s")
             if result.code == 0:
                 return before, time.monotonic() - at
             self.assertIn(result.code, (73, 75), result)

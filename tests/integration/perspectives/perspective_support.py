@@ -75,7 +75,7 @@ class PerspectiveCase(CliTest):
     def append(self, stream, *events):
         lines = "\n".join(json.dumps({"type": kind, "payload": payload}) for kind, payload in events)
         for _ in range(30):
-            result = self.run_pawl("events", "append", stream, "--statement-timeout", "5s", "--ndjson", "-",
+            result = self.run_pawl("event", "append", stream, "--statement-timeout", "5s", "--ndjson", "-",
                                    stdin=lines)
             if result.code != 75:
                 break
@@ -87,7 +87,7 @@ class PerspectiveCase(CliTest):
     def all_events(self):
         events, last = [], 0
         while True:
-            page = self.ok("events", "all", "--from", str(last + 1), "--limit", "5000")
+            page = self.ok("event", "list", "--from", str(last + 1), "--limit", "5000")
             if not page:
                 return events
             events += page
@@ -114,7 +114,7 @@ class PerspectiveCase(CliTest):
     def wait_caught_up(self, seconds=60):
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            rows = [row for row in self.ok("perspectives", "status") if row["state"] in ("live", "filling")]
+            rows = [row for row in self.ok("perspective", "list") if row["state"] in ("live", "filling")]
             if all(row["lag_events"] == 0 and row["processing"] == 0 for row in rows):
                 return
             time.sleep(0.1)

@@ -30,7 +30,7 @@ static void partitions_agree_for_every_count(void **state) {
         snprintf(stream, sizeof stream, "stream-%d-\xc3\xa9", i * 7919);
         negative += (int64_t)hash_stream(str_from(stream)) < 0 ? 1 : 0;
         int count = counts[i % 10];
-        snprintf(sql, sizeof sql, "select pawl.partition_of($1::text, %d)", count);
+        snprintf(sql, sizeof sql, "select pawl_internal.partition_of($1::text, %d)", count);
         snprintf(expected, sizeof expected, "%" PRIu32, partition_of(str_from(stream), (uint32_t)count));
         assert_string_equal(with_text(f, sql, stream), expected);
     }
@@ -44,7 +44,8 @@ static void stored_partitions_are_those_of_c(void **state) {
     value(f, "select pawl.send('t', '{}', 'customer-' || g) from generate_series(1, 200) g; select "
              "pawl.send('t', '{}') "
              "from generate_series(1, 50)");
-    PGresult *rows = PQexec(f->conn, "select coalesce(stream, id::text), partition, lane from pawl.message");
+    PGresult *rows =
+        PQexec(f->conn, "select coalesce(stream, id::text), partition, lane from pawl_internal.message");
     assert_int_equal(PQntuples(rows), 250);
     for (int i = 0; i < PQntuples(rows); i++) {
         uint32_t partition = partition_of(str_from(PQgetvalue(rows, i, 0)), 1000);
@@ -65,7 +66,8 @@ static void payload_hashes_agree(void **state) {
         char expected[32];
         assert_int_equal(hash_payload(str_from(payloads[i]), &hash, &f->err), PAWL_OK);
         snprintf(expected, sizeof expected, "%" PRId64, hash);
-        assert_string_equal(with_text(f, "select pawl.payload_hash($1::json)", payloads[i]), expected);
+        assert_string_equal(with_text(f, "select pawl_internal.payload_hash($1::json)", payloads[i]),
+                            expected);
     }
 }
 
@@ -88,7 +90,7 @@ static void fingerprints_agree(void **state) {
     store_close(store_made(f, "pawl"));
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
         char expected[FINGERPRINT_BYTES];
-        assert_string_equal(with_text(f, "select pawl.fingerprint($1::text)", errors[i]),
+        assert_string_equal(with_text(f, "select pawl_internal.fingerprint($1::text)", errors[i]),
                             fingerprint(str_from(errors[i]), expected));
     }
 }
@@ -104,7 +106,7 @@ static void error_texts_are_cut_alike(void **state) {
         pawl_str cut = utf8_cut(str_from(text), 64);
         char expected[80];
         snprintf(expected, sizeof expected, "%.*s", STR_ARG(cut));
-        assert_string_equal(with_text(f, "select pawl.text_cut($1::text, 64)", text), expected);
+        assert_string_equal(with_text(f, "select pawl_internal.text_cut($1::text, 64)", text), expected);
     }
 }
 
@@ -117,7 +119,7 @@ static void the_backoff_is_the_domains(void **state) {
         char sql[160];
         int64_t delay_ms = retry_delay_ms(&policy, attempt);
         snprintf(sql, sizeof sql,
-                 "select bool_and(pawl.retry_wait_ms(%d) between %" PRId64 " and %" PRId64
+                 "select bool_and(pawl_internal.retry_wait_ms(%d) between %" PRId64 " and %" PRId64
                  ") from generate_series(1, 200)",
                  attempt, (delay_ms + 1) / 2, delay_ms);
         assert_string_equal(value(f, sql), "t");
@@ -130,7 +132,7 @@ static void sql_makes_uuids_of_version_7(void **state) {
     store_close(store_made(f, "pawl"));
     for (int i = 0; i < 20; i++) {
         pawl_uuid id;
-        assert_true(uuid_parse(str_from(value(f, "select pawl.uuid7()")), &id));
+        assert_true(uuid_parse(str_from(value(f, "select pawl_internal.uuid7()")), &id));
         int64_t now_ms =
             strtoll(value(f, "select (extract(epoch from clock_timestamp()) * 1000)::bigint"), NULL, 10);
         assert_in_range(now_ms - uuid_time_ms(id), 0, 60000);

@@ -16,7 +16,7 @@ static const char *batch(struct fixture *f, const char *wanted, const char *rest
 /* The tokens and ids of what is in flight, as a report names them. */
 #define IN_FLIGHT(kind, more)                                                                                \
     "(select jsonb_agg(jsonb_build_object('MessageId', id, 'Token', token" more                              \
-    ") order by seq) from pawl.message_all "                                                                 \
+    ") order by seq) from pawl_internal.message_all "                                                        \
     "where token <> 0 and kind = " kind ")"
 
 static int schema_setup(void **state) {
@@ -51,7 +51,7 @@ static void completions_name_the_token_and_remove_the_message(void **state) {
     assert_string_equal(
         batch(f, "answers #>> '{Outbox,Completions,0}'", ", p_outbox_completions => (select done from told)"),
         "applied");
-    assert_string_equal(value(f, "select count(*) from pawl.message"), "0");
+    assert_string_equal(value(f, "select count(*) from pawl_internal.message"), "0");
     /* Sent again, as after an unknown outcome: it had happened. */
     assert_string_equal(
         batch(f, "answers #>> '{Outbox,Completions,0}'", ", p_outbox_completions => (select done from told)"),
@@ -70,11 +70,11 @@ static void a_status_of_zero_completes_nothing(void **state) {
     assert_string_equal(batch(f, "answers #>> '{Outbox,Completions,0}'",
                               ", p_outbox_completions => " IN_FLIGHT("1", ", 'Status', 0")),
                         "invalid");
-    assert_string_equal(value(f, "select count(*) from pawl.message"), "1");
+    assert_string_equal(value(f, "select count(*) from pawl_internal.message"), "1");
     assert_string_equal(
         batch(f, "answers #>> '{Outbox,Releases,0}'", ", p_outbox_releases => " IN_FLIGHT("1", "")),
         "applied");
-    assert_string_equal(value(f, "select reason::text || attempts from pawl.aside"), "40");
+    assert_string_equal(value(f, "select reason::text || attempts from pawl_internal.aside"), "40");
 }
 
 /* covers: W05 W26 */
@@ -86,7 +86,8 @@ static void a_failure_is_counted_and_keeps_its_error(void **state) {
                               ", p_outbox_failures => " IN_FLIGHT(
                                   "1", ", 'Status', 8, 'Error', 'broken', 'StackTrace', 'line 1'")),
                         "applied");
-    assert_string_equal(value(f, "select attempts || ' ' || error from pawl.aside"), "1 broken\nline 1");
+    assert_string_equal(value(f, "select attempts || ' ' || error from pawl_internal.aside"),
+                        "1 broken\nline 1");
 }
 
 /* covers: W13 W30 W42 M48 M49 B3.4 BX.2 */
@@ -114,8 +115,9 @@ static void an_error_rolls_everything_back(void **state) {
             "select * from pawl.process_work_batch(" ME ", 'orders', 'host', 1, p_new_outbox_messages => "
             "'[{\"MessageType\": \"t\", \"Payload\": {}}]', p_new_inbox_messages => '[{\"Payload\": {}}]')"),
         "PW001");
-    assert_string_equal(
-        value(f, "select (select count(*) from pawl.message) + (select count(*) from pawl.instance)"), "0");
+    assert_string_equal(value(f, "select (select count(*) from pawl_internal.message) + (select count(*) "
+                                 "from pawl_internal.instance)"),
+                        "0");
 }
 
 /* covers: W16 W37 */
@@ -135,7 +137,8 @@ static void a_renewal_names_the_token(void **state) {
     assert_string_equal(batch(f, "answers #>> '{Outbox,Renewals,0}'",
                               ", p_lease_seconds => 1000, p_renew_outbox_leases => " IN_FLIGHT("1", "")),
                         "applied");
-    assert_string_equal(value(f, "select lease_until_ms > pawl.now_ms() + 900000 from pawl.claim"), "t");
+    assert_string_equal(
+        value(f, "select lease_until_ms > pawl_internal.now_ms() + 900000 from pawl_internal.claim"), "t");
     assert_string_equal(sqlstate_on(f, f->conn,
                                     "select * from pawl.process_work_batch(" ME ", 'orders', 'host', 1, "
                                     "p_renew_outbox_leases => '[\"01900000-0000-7000-8000-000000000007\"]')"),
@@ -185,16 +188,16 @@ static void receptors_are_recorded(void **state) {
                               "\"ReceptorName\": \"sms\", \"Status\": 1, \"Error\": \"no\"}]'"),
                         "[\"applied\", \"applied\"]");
     assert_string_equal(
-        value(f, "select string_agg(receptor || status, ' ' order by receptor) from pawl.receptor"),
+        value(f, "select string_agg(receptor || status, ' ' order by receptor) from pawl_internal.receptor"),
         "mail4 sms9");
 }
 
 /* totals@1, applied by the caller, and a stream s of three events. */
 static void perspective_made(struct fixture *f) {
-    value(f,
-          "select pawl.perspective_register('totals', 1, '{1}', '{Created}', 2::smallint, null, null, 0, 0, "
-          "0::smallint, 1000)");
-    value(f, "select pawl.perspective_backfill('totals@1', 10)");
+    value(f, "select pawl_internal.perspective_register('totals', 1, '{1}', '{Created}', 2::smallint, null, "
+             "null, 0, 0, "
+             "0::smallint, 1000)");
+    value(f, "select pawl_internal.perspective_backfill('totals@1', 10)");
     value(f, "select pawl.append('s', 0, '[{\"type\": \"Created\", \"payload\": {}}, {\"type\": \"Created\", "
              "\"payload\": {}}, {\"type\": \"Created\", \"payload\": {}}]')");
 }
@@ -215,8 +218,8 @@ static void a_checkpoint_is_reported_under_its_grant_or_not_at_all(void **state)
     assert_string_equal(
         batch(f, "answers #>> '{Perspectives,Completions,0}'", COMPLETION("nobody", ", \"Token\": 1")),
         "not_found");
-    assert_string_equal(value(f, "select version || ' ' || status || ' ' || token from pawl.checkpoint"),
-                        "0 0 0");
+    assert_string_equal(
+        value(f, "select version || ' ' || status || ' ' || token from pawl_internal.checkpoint"), "0 0 0");
     assert_string_equal(sqlstate_on(f, f->conn,
                                     "select pawl.process_work_batch(" ME ", 'orders', 'host', 1, "
                                     "p_perspective_completions => '[{\"StreamId\": \"s\", "
@@ -227,7 +230,7 @@ static void a_checkpoint_is_reported_under_its_grant_or_not_at_all(void **state)
 /* What is granted to the caller, as a report names it, with more fields. */
 #define GRANTED(more)                                                                                        \
     "(select jsonb_agg(jsonb_build_object('StreamId', stream, 'PerspectiveName', perspective, 'Token', "     \
-    "token" more ")) from pawl.checkpoint where status = 1)"
+    "token" more ")) from pawl_internal.checkpoint where status = 1)"
 
 /* A worker that knows nothing but this function reads a model to its head, and is fenced when it is evicted.
  * covers: P10 P15 P19 P54 W10 W11 W22 W28 B0.10 B3.3 BX.4 */
@@ -242,9 +245,9 @@ static void a_worker_in_sql_drives_a_read_model(void **state) {
               "'{0,LeaseUntilMs}')::bigint > now_ms)",
               ", p_kinds => 8"),
         "1 s totals@1 0 3 t");
-    assert_string_equal(value(f, "select count(*) from pawl.message where kind = 3"), "0");
+    assert_string_equal(value(f, "select count(*) from pawl_internal.message where kind = 3"), "0");
     assert_string_equal(value(f, "select string_agg(version || type, ' ') from pawl.checkpoint_events('s', "
-                                 "'totals@1', (select token from pawl.checkpoint), 10)"),
+                                 "'totals@1', (select token from pawl_internal.checkpoint), 10)"),
                         "1Created 2Created 3Created");
     /* It goes on with it and renews; then one more event comes, and it completes what it had read. */
     assert_string_equal(batch(f, "(answers -> 'Perspectives')::text",
@@ -263,7 +266,7 @@ static void a_worker_in_sql_drives_a_read_model(void **state) {
                               ", p_kinds => 8, p_perspective_failures => " GRANTED(
                                   ", 'Version', 3, 'Error', 'no table', 'DelayMs', 1")),
                         "applied");
-    assert_string_equal(value(f, "select error from pawl.checkpoint"), "no table");
+    assert_string_equal(value(f, "select error from pawl_internal.checkpoint"), "no table");
     value(f, "select pg_sleep(0.01)");
     batch(f, "now_ms", ", p_kinds => 8");
     assert_string_equal(batch(f,
@@ -273,7 +276,7 @@ static void a_worker_in_sql_drives_a_read_model(void **state) {
                         "applied 2");
     value(f, "create table late as select " GRANTED(", 'Version', 4") " as done");
     /* Evicted: its own batch is refused, and its token moves nothing from anywhere. */
-    value(f, "select pawl.instance_evict(" ME "::uuid)");
+    value(f, "select pawl_internal.instance_evict(" ME "::uuid)");
     assert_string_equal(sqlstate_on(f, f->conn,
                                     "select pawl.process_work_batch(" ME
                                     ", 'orders', 'host', 1, p_kinds => 8, "
@@ -289,8 +292,8 @@ static void a_worker_in_sql_drives_a_read_model(void **state) {
     assert_string_equal(value(f, sql), "stale 1");
     snprintf(sql, sizeof sql, other, GRANTED(", 'Version', 4"));
     assert_string_equal(value(f, sql), "applied 0");
-    assert_string_equal(value(f, "select version || ' ' || status from pawl.checkpoint"), "4 2");
-    assert_string_equal(value(f, "select count(*) from pawl.dead where kind = 3"), "0");
+    assert_string_equal(value(f, "select version || ' ' || status from pawl_internal.checkpoint"), "4 2");
+    assert_string_equal(value(f, "select count(*) from pawl_internal.dead where kind = 3"), "0");
 }
 
 /* covers: W17 W20 B2.4 B2.13 B3.3 P52 */
@@ -325,7 +328,7 @@ static void partitions_are_listed_only_when_asked_for(void **state) {
 static void an_evicted_instance_hears_it(void **state) {
     struct fixture *f = *state;
     batch(f, "1", "");
-    value(f, "select pawl.instance_evict(" ME ")");
+    value(f, "select pawl_internal.instance_evict(" ME ")");
     assert_string_equal(
         sqlstate_on(f, f->conn, "select * from pawl.process_work_batch(" ME ", 'orders', 'host', 1)"),
         "PW004");
@@ -347,7 +350,8 @@ static void an_empty_call_is_short_and_writes_nothing(void **state) {
         best_ms = ms < best_ms ? ms : best_ms;
     }
     assert_true(best_ms < 5.0);
-    value(f, "update pawl.settings set test_now_ms = pawl.now_ms()"); /* no beat falls due */
+    value(f,
+          "update pawl_internal.settings set test_now_ms = pawl_internal.now_ms()"); /* no beat falls due */
     batch(f, "1", "");
     assert_string_equal(
         value(f, "begin; select now_ms > 0 from pawl.process_work_batch(" ME ", 'orders', 'host', 1)"), "t");

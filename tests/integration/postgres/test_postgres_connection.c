@@ -104,7 +104,8 @@ static void a_statement_whose_result_changed_is_asked_anew(void **state) {
     int64_t now_ms = 0;
     for (int i = 0; i < 3; i++)
         assert_int_equal(store->ops->core.clock_read(store, &now_ms, &f->err), PAWL_OK);
-    value(f, "alter function pawl.now_ms() rename to before; create function pawl.now_ms() returns integer "
+    value(f, "alter function pawl_internal.now_ms() rename to before; create function pawl_internal.now_ms() "
+             "returns integer "
              "language sql as 'select 7'");
     if (store->ops->core.clock_read(store, &now_ms, &f->err) != PAWL_OK)
         fail_msg("%s", f->err.text);
@@ -157,7 +158,9 @@ static pawl_status status_when_cut_off(struct fixture *own, int signal_number) {
     struct writer writer = {.fixture = *own};
     pthread_t thread;
     writer.store = store_made(&writer.fixture, "pawl");
-    value(own, "begin; insert into pawl.dedupe values ('c', '09000000-0000-0000-0000-000000000000', 1, 1)");
+    value(
+        own,
+        "begin; insert into pawl_internal.dedupe values ('c', '09000000-0000-0000-0000-000000000000', 1, 1)");
     assert_int_equal(pthread_create(&thread, NULL, write_in_thread, &writer), 0);
     assert_int_equal(kill(waiting_backend(own), signal_number), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
@@ -187,11 +190,11 @@ static void a_write_that_was_cut_off_is_unknown(void **state) {
 static void a_warning_is_not_a_lost_commit(void **state) {
     struct fixture *f = *state;
     struct store *store = store_made(f, "pawl");
-    value(f,
-          "create function public.warns() returns trigger language plpgsql as $$ begin raise warning 'the "
-          "transaction has already committed locally, but might not have been replicated to the standby'; "
-          "raise notice 'n'; raise warning using errcode = '57P01', message = 'w'; return new; end $$; "
-          "create trigger warns before insert on pawl.message for each row execute function public.warns()");
+    value(f, "create function public.warns() returns trigger language plpgsql as $$ begin raise warning 'the "
+             "transaction has already committed locally, but might not have been replicated to the standby'; "
+             "raise notice 'n'; raise warning using errcode = '57P01', message = 'w'; return new; end $$; "
+             "create trigger warns before insert on pawl_internal.message for each row execute function "
+             "public.warns()");
     if (put_one(f, store, (pawl_uuid){{1}}) != PAWL_OK)
         fail_msg("%s", f->err.text);
     store_close(store);
@@ -258,7 +261,9 @@ static void waiting_too_long_for_somebody_is_busy(void **state) {
     struct store_config config = {.url = f->url, .statement_timeout_ms = 300};
     struct store *store = NULL;
     assert_int_equal(store_open(&config, &store, &f->err), PAWL_OK);
-    value(f, "begin; insert into pawl.dedupe values ('c', '09000000-0000-0000-0000-000000000000', 1, 1)");
+    value(
+        f,
+        "begin; insert into pawl_internal.dedupe values ('c', '09000000-0000-0000-0000-000000000000', 1, 1)");
     assert_int_equal(put_one(f, store, (pawl_uuid){{9}}), PAWL_BUSY);
     value(f, "rollback");
     assert_int_equal(put_one(f, store, (pawl_uuid){{9}}), PAWL_OK);
@@ -273,11 +278,14 @@ static void a_role_without_rights_hears_what_to_grant(void **state) {
     value(f, "do $$ begin if not exists (select from pg_roles where rolname = 'nobody_yet') then create role "
              "nobody_yet "
              "login; end if; end $$");
-    value(f, "revoke pawl_worker from nobody_yet"); /* roles outlive databases */
+    value(f, "revoke pawl_worker, pawl_program from nobody_yet"); /* roles outlive databases */
     url_with(f, "postgres@", "nobody_yet@", "", url);
     assert_int_equal(open_url(f, url, &store), PAWL_CONFLICT);
     assert_non_null(strstr(f->err.text, "pawl_worker"));
+    assert_non_null(strstr(f->err.text, "pawl_program"));
     value(f, "grant pawl_worker to nobody_yet");
+    assert_int_equal(open_url(f, url, &store), PAWL_CONFLICT);
+    value(f, "grant pawl_program to nobody_yet");
     assert_int_equal(open_url(f, url, &store), PAWL_OK);
     assert_int_equal(put_one(f, store, (pawl_uuid){{1}}), PAWL_OK);
     store_close(store);
@@ -285,7 +293,8 @@ static void a_role_without_rights_hears_what_to_grant(void **state) {
 
 static void a_wrong_schema_name_never_reaches_the_server(void **state) {
     struct fixture *f = *state;
-    static const char *const names[] = {"", "Pawl", "a b", "x; drop schema pawl", "pg_pawl", "\"q\"", "1st"};
+    static const char *const names[] = {"",        "Pawl",  "a b", "x; drop schema pawl",
+                                        "pg_pawl", "\"q\"", "1st", "pawl_internal"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct store_config config = {.url = f->url, .schema = names[i]};
         struct migrate_config counts = {0};

@@ -47,13 +47,14 @@ static void eight_processes_make_the_schema_once(void **state) {
         applied += WEXITSTATUS(status);
     }
     assert_int_equal(applied, 1);
-    assert_int_equal(strtol(value(f, "select count(*) from rush.schema_migration"), NULL, 10),
+    assert_int_equal(strtol(value(f, "select count(*) from rush_internal.schema_migration"), NULL, 10),
                      sql_postgres_migrations_count);
-    assert_string_equal(value(f, "select count(distinct id) from rush.instance"), "8");
+    assert_string_equal(value(f, "select count(distinct id) from rush_internal.instance"), "8");
     /* Everybody has room for a share, and no lane has two owners by construction; none is left over after a
      * beat each. */
-    assert_string_equal(value(f, "select count(*) from rush.lane"), "24");
-    assert_string_equal(value(f, "select count(*) from rush.lane where kind = 1 and owner is not null"), "8");
+    assert_string_equal(value(f, "select count(*) from rush_internal.lane"), "24");
+    assert_string_equal(
+        value(f, "select count(*) from rush_internal.lane where kind = 1 and owner is not null"), "8");
 }
 
 /* covers: P66 P67 P68 P69 */
@@ -78,12 +79,16 @@ static void two_services_have_two_schemas_in_one_database(void **state) {
         assert_int_equal(items.count, 1); /* both process the stream, each its own message */
     }
     assert_string_equal(
-        value(f, "select (select id from inventory.instance) <> (select id from bff.instance)"), "t");
+        value(
+            f,
+            "select (select id from inventory_internal.instance) <> (select id from bff_internal.instance)"),
+        "t");
     /* No function of one schema names the other, or the one the files were written for. */
-    assert_string_equal(
-        value(f, "select count(*) from pg_proc p join pg_namespace n on n.oid = p.pronamespace "
-                 "where n.nspname = 'inventory' and (p.prosrc ~ '\\mpawl\\.' or p.prosrc ~ '\\mbff\\.')"),
-        "0");
+    assert_string_equal(value(f,
+                              "select count(*) from pg_proc p join pg_namespace n on n.oid = p.pronamespace "
+                              "where n.nspname like 'inventory%' and (p.prosrc ~ '\\mpawl(_internal)?\\.' or "
+                              "p.prosrc ~ '\\mbff')"),
+                        "0");
     arena_free(arena);
     store_close(stores[0]);
     store_close(stores[1]);
@@ -97,7 +102,7 @@ static void another_version_is_refused(void **state) {
     struct store *store = store_made(f, "later");
     char refusal[128];
     store_close(store);
-    value(f, "insert into later.schema_migration values (700, '0700_from_the_future', 'x', 0)");
+    value(f, "insert into later_internal.schema_migration values (700, '0700_from_the_future', 'x', 0)");
     snprintf(refusal, sizeof refusal,
              "the schema has version 700, this program knows up to %zu: upgrade pawl",
              sql_postgres_migrations_count);
@@ -105,8 +110,8 @@ static void another_version_is_refused(void **state) {
     assert_non_null(strstr(f->err.text, refusal));
     assert_int_equal(store_migrate(&config, &counts, &made, &f->err), PAWL_CONFLICT);
     assert_non_null(strstr(f->err.text, refusal));
-    value(f, "delete from later.schema_migration where version = 700");
-    value(f, "update later.schema_migration set checksum = 'edited'");
+    value(f, "delete from later_internal.schema_migration where version = 700");
+    value(f, "update later_internal.schema_migration set checksum = 'edited'");
     assert_int_equal(store_migrate(&config, &counts, &made, &f->err), PAWL_CONFLICT);
     assert_non_null(strstr(f->err.text, "0001_schema"));
 }
@@ -128,20 +133,24 @@ static void a_changed_function_is_replaced(void **state) {
     struct migrate_config counts = {0};
     struct migrate_result made;
     store_close(store_made(f, "changed"));
-    value(f, "set role changed_owner; drop function changed.answer_names(smallint[]); "
-             "create function changed.answer_names(text, text) returns text language sql as 'select $1';"
-             "drop function changed.now_ms(); create function changed.now_ms() returns text language sql as "
-             "'select 1::text';"
-             "update changed.schema_function set checksum = 'old' where name in ('answer_names', 'now_ms'); "
-             "reset role");
+    value(
+        f,
+        "set role changed_owner; drop function changed_internal.answer_names(smallint[]); "
+        "create function changed_internal.answer_names(text, text) returns text language sql as 'select $1';"
+        "drop function changed_internal.now_ms(); create function changed_internal.now_ms() returns text "
+        "language sql as "
+        "'select 1::text';"
+        "update changed_internal.schema_function set checksum = 'old' where name in ('answer_names', "
+        "'now_ms'); "
+        "reset role");
     assert_int_equal(store_migrate(&config, &counts, &made, &f->err), PAWL_OK);
     assert_int_equal(made.applied, 0);
-    assert_string_equal(value(f,
-                              "select count(*) from pg_proc p where p.pronamespace = 'changed'::regnamespace "
-                              "and p.proname in ('answer_names', 'now_ms')"),
-                        "2");
-    assert_string_equal(value(f, "select changed.answer_names('{1}')::text"), "[\"applied\"]");
-    assert_string_equal(value(f, "select pg_typeof(changed.now_ms())"), "bigint");
+    assert_string_equal(
+        value(f, "select count(*) from pg_proc p where p.pronamespace = 'changed_internal'::regnamespace "
+                 "and p.proname in ('answer_names', 'now_ms')"),
+        "2");
+    assert_string_equal(value(f, "select changed_internal.answer_names('{1}')::text"), "[\"applied\"]");
+    assert_string_equal(value(f, "select pg_typeof(changed_internal.now_ms())"), "bigint");
 }
 
 /* Without the right to make roles everything still works, as the owner. */

@@ -33,7 +33,7 @@ static void watch(struct fixture *f, struct plans *plans) {
 static void backlog_make(struct fixture *f, int messages) {
     char sql[200];
     store_close(store_made(f, "pawl"));
-    value(f, "select * from pawl.instance_register(" ME ", 's', 'h', 1, null, 14, 3600000, 0, 0)");
+    value(f, "select * from pawl_internal.instance_register(" ME ", 's', 'h', 1, null, 14, 3600000, 0, 0)");
     snprintf(sql, sizeof sql,
              "select count(pawl.send('t', '{}', 'stream-' || g %% 1000)) from generate_series(1, %d) g",
              messages);
@@ -41,10 +41,10 @@ static void backlog_make(struct fixture *f, int messages) {
 }
 
 static void claim_and_complete(struct fixture *f) {
-    value(f, "create temp table granted as select token, id from pawl.claim(" ME
+    value(f, "create temp table granted as select token, id from pawl_internal.claim(" ME
              ", 1::smallint, 100, 60000, 0::smallint, 0, null)");
     assert_string_equal(value(f, "select count(*) from granted"), "100");
-    assert_string_equal(value(f, "select pawl.complete(" ME
+    assert_string_equal(value(f, "select pawl_internal.complete(" ME
                                  ", 1::smallint, array_agg(token), array_agg(id), array_agg(2), false) = "
                                  "array_fill(1::smallint, array[100]) from granted"),
                         "t");
@@ -85,7 +85,7 @@ static void statistics_that_say_the_tables_are_empty(void **state) {
     struct plans *plans = calloc(1, sizeof *plans);
     assert_non_null(plans);
     store_close(store_made(f, "pawl"));
-    value(f, "analyze pawl.message, pawl.claim, pawl.hold, pawl.aside");
+    value(f, "analyze pawl_internal.message, pawl_internal.claim, pawl_internal.hold, pawl_internal.aside");
     backlog_make(f, 5000);
     watch(f, plans);
     for (int i = 0; i < 8; i++) /* beyond the point where a session settles for one plan */
@@ -103,7 +103,7 @@ static void statistics_that_say_that_nothing_is_in_flight(void **state) {
     backlog_make(f, 5000);
     for (int i = 0; i < 20; i++)
         claim_and_complete(f);
-    value(f, "analyze pawl.claim, pawl.lane, pawl.message");
+    value(f, "analyze pawl_internal.claim, pawl_internal.lane, pawl_internal.message");
     watch(f, plans);
     for (int i = 0; i < 8; i++)
         claim_and_complete(f);
@@ -120,7 +120,8 @@ static void an_empty_claim_locks_nothing(void **state) {
     assert_non_null(plans);
     backlog_make(f, 0);
     watch(f, plans);
-    value(f, "begin; select * from pawl.claim(" ME ", 1::smallint, 100, 60000, 0::smallint, 0, null)");
+    value(f,
+          "begin; select * from pawl_internal.claim(" ME ", 1::smallint, 100, 60000, 0::smallint, 0, null)");
     assert_string_equal(value(f, "select coalesce(pg_current_xact_id_if_assigned()::text, 'none')"), "none");
     assert_string_equal(
         value(f,

@@ -6,63 +6,76 @@ enum { ROLE_PRODUCER = 1, ROLE_WORKER = 2, ROLE_VIEW = 4, ROLE_OPERATOR = 8, ROL
 
 static const char *const roles[ROLE_COUNT] = {"pawl_producer", "pawl_worker", "pawl_view", "pawl_operator"};
 
-/* What is tried, and who may; the others must get 42501. */
+/* What is tried, and who may; the others must get 42501. Nobody may use what is in pawl_internal without
+ * pawl_program. */
 static const struct {
     const char *sql;
     int allowed;
 } matrix[] = {
     {"select pawl.send('t', '{}', 's')", ROLE_PRODUCER | ROLE_WORKER},
     {"select pawl.receive('c', gen_random_uuid(), 't', '{}')", ROLE_PRODUCER | ROLE_WORKER},
-    {"select * from pawl.instance_register(gen_random_uuid(), 's', 'h', 1, null, 0, 0, 0, 0)", ROLE_WORKER},
-    {"select * from pawl.process_work_batch(gen_random_uuid(), 's', 'h', 1, p_kinds => 0)", ROLE_WORKER},
-    {"select pawl.complete(gen_random_uuid(), 1::smallint, '{}', '{}', '{}', false)", ROLE_WORKER},
-    {"select pawl.fail(gen_random_uuid(), 1::smallint, '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
+    {"select * from pawl_internal.instance_register(gen_random_uuid(), 's', 'h', 1, null, 0, 0, 0, 0)",
      ROLE_WORKER},
-    {"select pawl.wait_begin(gen_random_uuid(), 1, 1000)", ROLE_WORKER},
-    {"select pawl.wait_late()", ROLE_WORKER},
-    {"select pawl.wait_end(gen_random_uuid())", ROLE_WORKER},
-    {"select pawl.wake()", ROLE_WORKER},
-    {"select * from pawl.maintain(null, 10)", ROLE_WORKER | ROLE_OPERATOR},
-    {"select pawl.dead_redrive('{}', '{}')", ROLE_OPERATOR},
-    {"select pawl.dead_discard('{}', '{}')", ROLE_OPERATOR},
-    {"select pawl.settings_change(-1, -1, -1, -1, -1, -1, -1)", ROLE_OPERATOR},
-    {"select pawl.epoch_raise()", ROLE_OPERATOR},
-    {"select * from pawl.view_messages(0::smallint, 0, null, null, null, null, -1, 0, 0, 10, 100)",
+    {"select * from pawl.process_work_batch(gen_random_uuid(), 's', 'h', 1, p_kinds => 0)", ROLE_WORKER},
+    {"select pawl_internal.complete(gen_random_uuid(), 1::smallint, '{}', '{}', '{}', false)", ROLE_WORKER},
+    {"select pawl_internal.fail(gen_random_uuid(), 1::smallint, '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
+     ROLE_WORKER},
+    {"select pawl_internal.wait_begin(gen_random_uuid(), 1, 1000)", ROLE_WORKER},
+    {"select pawl_internal.wait_late()", ROLE_WORKER},
+    {"select pawl_internal.wait_end(gen_random_uuid())", ROLE_WORKER},
+    {"select pawl_internal.wake()", ROLE_WORKER},
+    {"select * from pawl_internal.maintain(null, 10)", ROLE_WORKER | ROLE_OPERATOR},
+    {"select pawl_internal.dead_redrive('{}', '{}')", ROLE_OPERATOR},
+    {"select pawl_internal.dead_discard('{}', '{}')", ROLE_OPERATOR},
+    {"select pawl_internal.settings_change(-1, -1, -1, -1, -1, -1, -1)", ROLE_OPERATOR},
+    {"select pawl_internal.epoch_raise()", ROLE_OPERATOR},
+    {"select * from pawl_internal.view_messages(0::smallint, 0, null, null, null, null, -1, 0, 0, 10, 100)",
      ROLE_VIEW | ROLE_OPERATOR},
-    {"select * from pawl.view_counts()", ROLE_WORKER | ROLE_VIEW | ROLE_OPERATOR},
+    {"select * from pawl_internal.view_counts()", ROLE_WORKER | ROLE_VIEW | ROLE_OPERATOR},
     /* a worker too: it measures for the alerts who is silent */
-    {"select * from pawl.view_instances()", ROLE_WORKER | ROLE_VIEW | ROLE_OPERATOR},
-    {"select * from pawl.why(gen_random_uuid())", ROLE_VIEW | ROLE_OPERATOR},
+    {"select * from pawl_internal.view_instances()", ROLE_WORKER | ROLE_VIEW | ROLE_OPERATOR},
+    {"select * from pawl_internal.why(gen_random_uuid())", ROLE_VIEW | ROLE_OPERATOR},
     {"select * from pawl.messages", ROLE_VIEW | ROLE_OPERATOR},
     {"select * from pawl.instances", ROLE_VIEW | ROLE_OPERATOR},
-    {"select * from pawl.message_all", 0},
-    {"select * from pawl.message", 0},
-    {"select payload from pawl.dead", 0},
-    {"insert into pawl.tombstone values (gen_random_uuid(), 0)", 0},
-    {"update pawl.settings set epoch = 99", 0},
-    {"delete from pawl.message", 0},
-    {"truncate pawl.message", 0},
-    {"select nextval('pawl.token_seq')", 0},
-    {"select pawl.token_next()", 0},
-    {"select pawl.claim_end(1, 1, 3::smallint, 0, 0, 0)", 0},
-    {"select pawl.tally_fold(1)", 0},
+    {"select * from pawl_internal.message_all", 0},
+    {"select * from pawl_internal.message", 0},
+    {"select payload from pawl_internal.dead", 0},
+    {"insert into pawl_internal.tombstone values (gen_random_uuid(), 0)", 0},
+    {"update pawl_internal.settings set epoch = 99", 0},
+    {"delete from pawl_internal.message", 0},
+    {"truncate pawl_internal.message", 0},
+    {"select nextval('pawl_internal.token_seq')", 0},
+    {"select pawl_internal.token_next()", 0},
+    {"select pawl_internal.claim_end(1, 1, 3::smallint, 0, 0, 0)", 0},
+    {"select pawl_internal.tally_fold(1)", 0},
     {"create table pawl.mine (x int)", 0},
-    {"drop function pawl.now_ms()", 0},
+    {"create table pawl_internal.mine (x int)", 0},
+    {"drop function pawl_internal.now_ms()", 0},
 };
+
+/* Begins a transaction as a member of the role, and of pawl_program if it is to be: rolled back, no other
+ * test sees it. */
+static void become(struct fixture *f, const char *role, bool program) {
+    char text[128];
+    snprintf(text, sizeof text, "begin; %s%s; set local role %s",
+             program ? "grant pawl_program to " : "select", program ? role : "", role);
+    value(f, text);
+}
 
 static void every_role_may_what_it_needs_and_nothing_else(void **state) {
     struct fixture *f = *state;
     store_close(store_made(f, "pawl"));
     for (size_t i = 0; i < sizeof matrix / sizeof matrix[0]; i++) {
-        for (int r = 0; r < ROLE_COUNT; r++) {
-            char text[64];
-            snprintf(text, sizeof text, "set role %s", roles[r]);
-            value(f, "begin");
-            value(f, text);
+        for (int r = 0; r < 2 * ROLE_COUNT; r++) {
+            const char *role = roles[r % ROLE_COUNT];
+            bool program = r < ROLE_COUNT;
+            become(f, role, program);
             const char *sqlstate = sqlstate_on(f, f->conn, matrix[i].sql);
-            bool allowed = (matrix[i].allowed & (1 << r)) != 0;
+            bool allowed = (matrix[i].allowed & (1 << (r % ROLE_COUNT))) != 0 &&
+                           (program || strstr(matrix[i].sql, "pawl_internal.") == NULL);
             if (strcmp(sqlstate, allowed ? "" : "42501") != 0)
-                fail_msg("%s as %s: SQLSTATE '%s'", matrix[i].sql, roles[r], sqlstate);
+                fail_msg("%s as %s%s: SQLSTATE '%s'", matrix[i].sql, role, program ? " and the program" : "",
+                         sqlstate);
             value(f, "rollback");
         }
     }
@@ -73,18 +86,20 @@ static void every_call_of_the_program_is_granted_to_some_role(void **state) {
     struct fixture *f = *state;
     store_close(store_made(f, "pawl"));
     for (size_t i = 0; i < POSTGRES_Q_COUNT; i++) {
-        const char *call = strstr(sql_postgres_queries[i].text, " pawl.");
-        size_t len = call != NULL ? strspn(call + 6, "abcdefghijklmnopqrstuvwxyz0123456789_") : 0;
-        if (len == 0 || call[6 + len] != '(' || strncmp(sql_postgres_queries[i].name, "migrate", 7) == 0)
+        const char *call = strstr(sql_postgres_queries[i].text, " pawl");
+        call = call != NULL ? strchr(call, '.') : NULL;
+        size_t len = call != NULL ? strspn(call + 1, "abcdefghijklmnopqrstuvwxyz0123456789_") : 0;
+        if (len == 0 || call[1 + len] != '(' || strncmp(sql_postgres_queries[i].name, "migrate", 7) == 0)
             continue;
         char text[512];
         snprintf(text, sizeof text,
-                 "select count(*) from pg_proc p, pg_roles r where p.pronamespace = 'pawl'::regnamespace and "
+                 "select count(*) from pg_proc p, pg_roles r where p.pronamespace::regnamespace::text ~ "
+                 "'^pawl' and "
                  "p.proname = '%.*s' and r.rolname in ('pawl_producer', 'pawl_worker', 'pawl_view', "
                  "'pawl_operator') and has_function_privilege(r.oid, p.oid, 'execute')",
-                 (int)len, call + 6);
+                 (int)len, call + 1);
         if (strcmp(value(f, text), "0") == 0)
-            fail_msg("%.*s (query %s) is granted to nobody", (int)len, call + 6,
+            fail_msg("%.*s (query %s) is granted to nobody", (int)len, call + 1,
                      sql_postgres_queries[i].name);
     }
 }
@@ -112,10 +127,10 @@ static void a_producer_writes_in_its_own_transaction(void **state) {
     value(f, "grant all on orders to pawl_producer");
     value(f, "begin; set local role pawl_producer; insert into orders values (1); select pawl.send('t', "
              "'{}'); rollback");
-    assert_string_equal(value(f, "select count(*) from pawl.message"), "0");
+    assert_string_equal(value(f, "select count(*) from pawl_internal.message"), "0");
     value(f, "begin; set local role pawl_producer; insert into orders values (1); select pawl.send('t', "
              "'{}'); commit");
-    assert_string_equal(value(f, "select count(*) from pawl.message"), "1");
+    assert_string_equal(value(f, "select count(*) from pawl_internal.message"), "1");
 }
 
 /* The view role sees no payload, not even through a cheap function in its own query. */
@@ -149,11 +164,13 @@ static void the_view_role_sees_no_payload(void **state) {
  * So a function or a table that comes later is looked at too. */
 static const char *const secrets[] = {
     "do $$ declare k record; begin for k in select conname, conrelid::regclass as t from pg_constraint where "
-    "connamespace = 'pawl'::regnamespace and contype in ('c', 'f', 'p', 'u') order by contype = 'p' loop "
+    "connamespace = 'pawl_internal'::regnamespace and contype in ('c', 'f', 'p', 'u') order by contype = 'p' "
+    "loop "
     "execute format('alter table %s drop constraint if exists %I cascade', k.t, k.conname); end loop; "
     "for k in select i.indexrelid::regclass as t from pg_index i join pg_class c on c.oid = i.indexrelid "
     "where "
-    "c.relnamespace = 'pawl'::regnamespace and i.indisunique loop execute format('drop index %s', k.t); end "
+    "c.relnamespace = 'pawl_internal'::regnamespace and i.indisunique loop execute format('drop index %s', "
+    "k.t); end "
     "loop; "
     "end $$",
     "do $$ declare t record; begin for t in select c.oid::regclass as name, "
@@ -167,7 +184,8 @@ static const char *const secrets[] = {
     "'::' || format_type(a.atttypid, null) end, ', ' order by a.attnum) as row, case when bool_or(a.attname "
     "in ('state', 'status')) then 5 else 1 end as rows from pg_class c join "
     "pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' "
-    "join pg_type y on y.oid = a.atttypid where c.relnamespace = 'pawl'::regnamespace and c.relkind = 'r' "
+    "join pg_type y on y.oid = a.atttypid where c.relnamespace = 'pawl_internal'::regnamespace and c.relkind "
+    "= 'r' "
     "and "
     "c.relname !~ '^(settings|stamper|schema_)' group by c.oid loop execute format('insert into %s (%s) "
     "overriding system value select %s from unnest(array[3, 1, 2, 4, 5]) n limit %s', t.name, t.columns, "
@@ -181,8 +199,9 @@ static const char *const secrets[] = {
  * it. */
 static const char looks_sql[] =
     "select p.proname, v.way, format('select count(*) filter (where r::text like ''%%SECRET%%'') from "
-    "pawl.%I(%s) r', "
-    "p.proname, (select string_agg(case when t.typname = 'text' then case when v.way like 'x%' then case "
+    "%s(%s) r', "
+    "p.oid::regproc, (select string_agg(case when t.typname = 'text' then case when v.way like 'x%' then "
+    "case "
     "when "
     "p.proargnames[a.n] ~ 'perspective|p_key' then '''x@1''' else '''x''' end else 'null' end when t.typname "
     "= "
@@ -199,7 +218,8 @@ static const char looks_sql[] =
     "c.attname "
     "in ('error', 'cursor', 'payload', 'sample', 'sample_error', 'output'))) as content from pg_proc p, "
     "(values "
-    "('x1'), ('x0'), ('null1'), ('null0')) v(way) where p.pronamespace = 'pawl'::regnamespace and "
+    "('x1'), ('x0'), ('null1'), ('null0')) v(way) where p.pronamespace in ('pawl'::regnamespace, "
+    "'pawl_internal'::regnamespace) and "
     "p.prorettype <> "
     "'void'::regtype and has_function_privilege('pawl_view', p.oid, 'execute') union all select c.relname, "
     "'view', "
@@ -212,9 +232,7 @@ static const char looks_sql[] =
 /* How many rows of the call hold the secret; 0 when it fails: rows like
  * these break what functions rely on. */
 static int secrets_seen(struct fixture *f, const char *role, const char *call) {
-    char text[64];
-    snprintf(text, sizeof text, "begin; set local role %s", role);
-    value(f, text);
+    become(f, role, true);
     PGresult *result = PQexec(f->conn, call);
     int seen = PQresultStatus(result) == PGRES_TUPLES_OK ? atoi(PQgetvalue(result, 0, 0)) : 0;
     PQclear(result);
@@ -266,34 +284,40 @@ static void the_catalog_keeps_the_rules(void **state) {
     const char *const rules[] = {
         /* what runs with the owner's rights has a search_path of its own, in which nobody else's names are
            found, and no exceptions */
-        "select string_agg(p.proname, ' ') from pg_proc p where p.pronamespace = 'pawl'::regnamespace and "
+        "select string_agg(p.proname, ' ') from pg_proc p where p.pronamespace in ('pawl'::regnamespace, "
+        "'pawl_internal'::regnamespace) and "
         "p.prosecdef and not coalesce('search_path=pg_catalog, pg_temp' = any (p.proconfig), false)",
         /* so does everything else, but for what the planner writes out where it is called */
-        "select string_agg(p.proname, ' ') from pg_proc p where p.pronamespace = 'pawl'::regnamespace and "
-        "p.proname not in ('send', 'uuid7', 'partition_here', 'partition_count', 'partition_wrap', "
+        "select string_agg(p.proname, ' ') from pg_proc p where p.pronamespace in ('pawl'::regnamespace, "
+        "'pawl_internal'::regnamespace) and "
+        "p.proname not in ('uuid7', 'partition_here', 'partition_count', 'partition_wrap', "
         "'lane_count', 'clock_is_stopped', " RUNS_USER_SQL ") and not "
         "coalesce('search_path=pg_catalog, pg_temp' = any (p.proconfig), false)",
         /* nobody but the owner and those it was granted to may call: PUBLIC has nothing */
-        "select string_agg(p.proname, ' ') from pg_proc p where p.pronamespace = 'pawl'::regnamespace and "
+        "select string_agg(p.proname, ' ') from pg_proc p where p.pronamespace in ('pawl'::regnamespace, "
+        "'pawl_internal'::regnamespace) and "
         "has_function_privilege('public', p.oid, 'execute')",
-        "select string_agg(c.relname, ' ') from pg_class c where c.relnamespace = 'pawl'::regnamespace and "
+        "select string_agg(c.relname, ' ') from pg_class c where c.relnamespace in ('pawl'::regnamespace, "
+        "'pawl_internal'::regnamespace) and "
         "c.relkind in "
         "('r', 'v') and has_table_privilege('public', c.oid, 'select')",
         /* the owner's rights are not a superuser's */
         "select string_agg(p.proname, ' ') from pg_proc p join pg_roles r on r.oid = p.proowner where "
-        "p.pronamespace = "
-        "'pawl'::regnamespace and p.prosecdef and r.rolsuper",
+        "p.pronamespace in ('pawl'::regnamespace, 'pawl_internal'::regnamespace) and p.prosecdef and "
+        "r.rolsuper",
         /* no dynamic SQL in functions */
-        "select string_agg(p.proname, ' ') from pg_proc p where p.pronamespace = 'pawl'::regnamespace and "
+        "select string_agg(p.proname, ' ') from pg_proc p where p.pronamespace in ('pawl'::regnamespace, "
+        "'pawl_internal'::regnamespace) and "
         "p.proname not in (" RUNS_USER_SQL ") and p.prosrc ~* "
         "'\\mexecute\\M[^'']'",
         /* a user's SQL never runs with the owner's rights */
-        "select string_agg(p.proname, ' ') from pg_proc p where p.pronamespace = 'pawl'::regnamespace and "
+        "select string_agg(p.proname, ' ') from pg_proc p where p.pronamespace in ('pawl'::regnamespace, "
+        "'pawl_internal'::regnamespace) and "
         "p.proname in (" RUNS_USER_SQL ") and p.prosecdef",
         /* one function per name: no forgotten overload */
-        "select string_agg(p.proname, ' ') from (select proname from pg_proc where pronamespace = "
-        "'pawl'::regnamespace "
-        "group by 1 having count(*) > 1) p",
+        "select string_agg(p.proname, ' ') from (select proname from pg_proc where pronamespace "
+        "in ('pawl'::regnamespace, 'pawl_internal'::regnamespace) "
+        "group by pronamespace, 1 having count(*) > 1) p",
         /* new functions of the owner are not for everybody */
         "select case when exists (select from pg_default_acl a join pg_roles r on r.oid = a.defaclrole where "
         "r.rolname = "
@@ -328,12 +352,13 @@ static const char *const traps[] = {
     "join pg_type r on r.oid = p.prorettype where p.pronamespace = 'pg_catalog'::regnamespace and p.prokind "
     "= 'f' and not p.proretset and p.provariadic = 0 and r.typtype <> 'p' and not exists (select from "
     "unnest(p.proargtypes::oid[]) a join pg_type t on t.oid = a where t.typtype = 'p') and "
-    "p.proargmodes is null and exists (select from pg_proc f where f.pronamespace = 'pawl'::regnamespace and "
+    "p.proargmodes is null and exists (select from pg_proc f where f.pronamespace in ('pawl'::regnamespace, "
+    "'pawl_internal'::regnamespace) and "
     "f.prosrc ~ ('\\m' || p.proname || '\\s*\\(')) loop "
     "execute format('create function evil.%I(%s) returns %s language plpgsql as $_$ begin perform "
     "evil.trap(); return null; end $_$', o.proname, o.args, o.t); end loop; end $$",
-    "do $$ declare c record; begin for c in select p.relname from pg_class p where p.relnamespace = "
-    "'pawl'::regnamespace and p.relkind in ('r', 'v') loop "
+    "do $$ declare c record; begin for c in select p.relname from pg_class p where p.relnamespace "
+    "in ('pawl'::regnamespace, 'pawl_internal'::regnamespace) and p.relkind in ('r', 'v') loop "
     "execute format('create temp table %I (x int)', c.relname); "
     "execute format('create table evil.%I (x int)', c.relname); end loop; end $$",
     "create type evil.word as (w pg_catalog.text); create function evil.said(evil.word) returns "
@@ -344,7 +369,7 @@ static const char *const traps[] = {
 /* One call of each function that the attacker may execute; $1 says what the arguments are: nothing, or
  * something of their types. */
 static const char calls_sql[] =
-    "select format('select pawl.%I(%s)', p.proname, (select string_agg(case when $1 = 'null' then "
+    "select format('select %s(%s)', p.oid::regproc, (select string_agg(case when $1 = 'null' then "
     "'null::' else quote_literal(case when t.typcategory = 'A' then '{' || e.sample || '}' else e.sample "
     "end) || '::' end || format('%I.%I', n.nspname, t.typname), ', ' order by a.n) from "
     "unnest(p.proargtypes::oid[]) with ordinality a(type, n) join pg_type t on t.oid = a.type join "
@@ -353,7 +378,8 @@ static const char calls_sql[] =
     "'text'::regtype then 'x' when 'json'::regtype then case when t.typcategory = 'A' or a.n % 2 = 0 then "
     "'{}' else '[]' end when 'jsonb'::regtype then '{}' when 'bool'::regtype then 'true' when "
     "'xid8'::regtype then '1' when 'bytea'::regtype then '' else '1' end as sample) e where true)) "
-    "from pg_proc p where p.pronamespace = 'pawl'::regnamespace and has_function_privilege(p.oid, 'execute') "
+    "from pg_proc p where p.pronamespace in ('pawl'::regnamespace, 'pawl_internal'::regnamespace) and "
+    "has_function_privilege(p.oid, 'execute') "
     "order by 1";
 
 /* Calls everything that the role may, as an attacker whose names come first. What it meets must not be its
@@ -362,7 +388,7 @@ static void attack_as(struct fixture *f, const char *role, const char *path) {
     const char *const kinds[] = {"null", "something"};
     int called = 0, worked = 0;
     char text[128];
-    snprintf(text, sizeof text, "reset session authorization; grant %s to attacker", role);
+    snprintf(text, sizeof text, "reset session authorization; grant %s, pawl_program to attacker", role);
     value(f, text);
     value(f, "set session authorization attacker; set search_path to default");
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
@@ -382,7 +408,7 @@ static void attack_as(struct fixture *f, const char *role, const char *path) {
         value(f, "set search_path to default");
     }
     assert_true(worked * 3 > called); /* most of what is called gets beyond its arguments */
-    snprintf(text, sizeof text, "reset session authorization; revoke %s from attacker", role);
+    snprintf(text, sizeof text, "reset session authorization; revoke %s, pawl_program from attacker", role);
     value(f, text);
 }
 
@@ -392,7 +418,8 @@ static void a_role_cannot_become_the_owner(void **state) {
     store_close(store_made(f, "pawl"));
     value(f, "do $$ begin if not exists (select from pg_roles where rolname = 'attacker') then create role "
              "attacker; end if; end $$");
-    value(f, "select pawl.instance_register('01900000-0000-7000-8000-000000000001', 's', 'h', 1, null, 14, "
+    value(f, "select pawl_internal.instance_register('01900000-0000-7000-8000-000000000001', 's', 'h', 1, "
+             "null, 14, "
              "0, 0, 0)");
     value(f, "grant pawl_producer to attacker"); /* to see what there is to shadow */
     for (size_t i = 0; i < sizeof traps / sizeof traps[0]; i++)
@@ -410,7 +437,8 @@ static void a_role_cannot_become_the_owner(void **state) {
     value(f, "select pawl.send('t', '{}', 's')");
     value(f, "select pawl.send(row('t')::evil.word, '{}', row('s')::evil.word)");
     value(f, "reset session authorization; revoke pawl_producer from attacker; set search_path to default");
-    assert_string_equal(value(f, "select count(*) from pawl.message where type in ('t', 'said')"), "2");
+    assert_string_equal(value(f, "select count(*) from pawl_internal.message where type in ('t', 'said')"),
+                        "2");
 }
 
 int main(void) {

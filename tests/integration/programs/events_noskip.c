@@ -360,8 +360,8 @@ static void prepare(const struct proof *p) {
 
 static int judge(struct proof *p, int64_t took_ms) {
     int64_t committed = atomic_load(&p->shared->committed);
-    int64_t stored =
-        number(p, p->postgres ? "SELECT count(*) FROM pawl.event" : "SELECT count(*) FROM pawl_event");
+    int64_t stored = number(p, p->postgres ? "SELECT count(*) FROM pawl_internal.event"
+                                           : "SELECT count(*) FROM pawl_event");
     int64_t seen = number(p, "SELECT count(*) FROM seen");
     int64_t wrong = number(
         p,

@@ -138,7 +138,7 @@ static void consolidate(struct worker *w, const struct job *job) {
         char id[UUID_TEXT_BYTES];
         PGresult *result = PQexec(w->conn, arena_printf(w->arena,
                                                         "BEGIN; INSERT INTO effect VALUES (%" PRId64
-                                                        "); SELECT pawl.job_complete("
+                                                        "); SELECT pawl_internal.job_complete("
                                                         "'%s', %" PRId64 ", %" PRId64 "); COMMIT",
                                                         run, uuid_format(w->id, id), job->token, job->id));
         if (PQresultStatus(result) != PGRES_COMMAND_OK)
@@ -302,9 +302,10 @@ static void judge(const struct proof *p, struct store *store, struct arena *aren
 /* What the consolidations have left in the user's table. */
 static void judge_effects(const struct proof *p, struct verdict *v) {
     PGconn *conn = PQconnectdb(p->url);
-    PGresult *result = PQexec(conn, "SELECT (SELECT count(*) FROM pawl.run r WHERE NOT EXISTS (SELECT 1 FROM "
-                                    "effect e WHERE e.run = r.id)), (SELECT count(*) - count(DISTINCT run) "
-                                    "FROM effect)");
+    PGresult *result =
+        PQexec(conn, "SELECT (SELECT count(*) FROM pawl_internal.run r WHERE NOT EXISTS (SELECT 1 FROM "
+                     "effect e WHERE e.run = r.id)), (SELECT count(*) - count(DISTINCT run) "
+                     "FROM effect)");
     if (PQresultStatus(result) != PGRES_TUPLES_OK)
         die("effects", PQerrorMessage(conn));
     v->lost += strtoll(PQgetvalue(result, 0, 0), NULL, 10);

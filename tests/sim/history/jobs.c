@@ -41,8 +41,8 @@ void history_jobs_go_back(struct history_jobs *j, struct history_jobs *copy) {
 struct history_job *history_job(struct history_jobs *j, int64_t id) {
     size_t before = j->capacity;
     j->jobs = sim_grow(j->jobs, &j->capacity, (size_t)id + 1, sizeof(*j->jobs));
-    if (j->capacity > before)
-        memset(j->jobs + before, 0, (j->capacity - before) * sizeof(*j->jobs));
+    for (size_t i = before; i < j->capacity; i++)
+        j->jobs[i] = (struct history_job){.runs = -1};
     if ((size_t)id >= j->count)
         j->count = (size_t)id + 1;
     return &j->jobs[id];

@@ -5,7 +5,7 @@
 #include "sim/world/alloc.h"
 
 static struct history_job_run *run_find(struct history_jobs *j, int64_t id, int64_t token) {
-    for (int i = j->jobs[id].runs; i >= 0; i = j->runs[i].next) {
+    for (int i = history_job(j, id)->runs; i >= 0; i = j->runs[i].next) {
         if (j->runs[i].token == token)
             return &j->runs[i];
     }
@@ -218,7 +218,8 @@ void history_job_settled(struct history_jobs *j, int64_t id, int64_t token, enum
 
 /* Nothing begins when its lease is over or nearly so, seen from the store's clock. */
 int history_job_began(struct history_jobs *j, int64_t id, int64_t token, int64_t now_ms) {
-    const struct history_job *job = &j->jobs[id];
+    /* A store that went back may not know the job at all. */
+    const struct history_job *job = history_job(j, id);
     struct history_job_run *run = run_of(j, id, token);
     int64_t lease_ms = j->h->rules.lease_ms, margin_ms = lease_ms / 20 > 10 ? lease_ms / 20 : 10;
     const struct history_instance *i = &j->h->instances[job->instance];

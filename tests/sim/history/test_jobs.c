@@ -209,6 +209,19 @@ static void test_what_was_done_stays_done_when_the_store_goes_back(void **state)
     expect(&s, "job_completed_twice");
 }
 
+static void test_a_job_begins_that_the_store_has_forgotten(void **state) {
+    (void)state;
+    struct story s;
+    begin(&s);
+    struct history_jobs copy = {.h = &s.h};
+    grant(&s, 1, 10, s.one, 1, NOW);
+    history_jobs_go_back(&s.j, &copy);
+    run(&s, 1, 10);
+    assert_false(s.h.violated);
+    run(&s, 1, 10);
+    expect(&s, "job_ran_twice");
+}
+
 static void test_keys_share_by_weight(void **state) {
     (void)state;
     struct history h = {0};
@@ -251,6 +264,7 @@ int main(void) {
         cmocka_unit_test(test_nothing_gets_lost),
         cmocka_unit_test(test_nothing_starves),
         cmocka_unit_test(test_what_was_done_stays_done_when_the_store_goes_back),
+        cmocka_unit_test(test_a_job_begins_that_the_store_has_forgotten),
         cmocka_unit_test(test_keys_share_by_weight),
         cmocka_unit_test(test_kinds_share_by_weight),
     };

@@ -196,7 +196,7 @@ void outside_fault(struct world *world) {
 
 static void dead_list(struct world *world, struct arena *arena, struct message_rows *rows) {
     pawl_error error;
-    struct message_filter filter = {.state = STATE_DEAD, .lane = -1, .limit = 5000};
+    struct message_filter filter = {.state = STATE_DEAD, .lane = -1, .limit = (int)world->message_count + 1};
     world_must(world, world->store->ops->view.messages(world->store, &filter, arena, rows, &error), &error,
                "dead letters");
 }

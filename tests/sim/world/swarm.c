@@ -40,6 +40,9 @@ const char *const fault_names[FAULT_COUNT] = {
     [FAULT_CANCEL] = "cancel",
 };
 
+const char *const swarm_kind_names[SWARM_KINDS] = {"messages", "jobs",         "keys",      "schedules",
+                                                   "runs",     "perspectives", "receptors", "subscriptions"};
+
 enum { LANES_MAX = 8, FLOODS = 200 /* of 10,000 runs */ };
 
 /* How often each fault is tried for when a run has it: of 10,000, per request, message or look round. */
@@ -161,11 +164,17 @@ static void draw_kinds(struct swarm *swarm, struct rng *rng) {
     swarm->messages = messages || on->events ? (int)rng_range(rng, 5, 50) : 0;
 }
 
+/* However many workers there are, together they poll this often: what polls that find nothing cost is most of
+ * what a world costs. */
+static int64_t fleet_poll_ms(const struct swarm *swarm, struct rng *rng) {
+    return swarm->workers * rng_range(rng, 30, 150);
+}
+
 static void draw_times(struct swarm *swarm, struct rng *rng) {
     swarm->lease_ms = rng_range(rng, 300, 3000);
     swarm->instance_lease_ms = rng_range(rng, 300, 2000);
     swarm->heartbeat_ms = swarm->instance_lease_ms / 3 > 50 ? swarm->instance_lease_ms / 3 : 50;
-    swarm->poll_ms = rng_range(rng, 30, 400);
+    swarm->poll_ms = fleet_poll_ms(swarm, rng);
     swarm->quiet_poll_ms = rng_chance(rng, 5000) ? rng_range(rng, 500, 3000) : 0;
     swarm->wakes = rng_chance(rng, 5000);
     swarm->beside = rng_chance(rng, 5000);
@@ -232,7 +241,7 @@ void swarm_draw(struct swarm *swarm, struct rng *rng) {
         swarm->lease_ms = rng_range(rng, 2500, 5000);
         swarm->instance_lease_ms = rng_range(rng, 2000, 3000);
         swarm->heartbeat_ms = 300;
-        swarm->poll_ms = rng_range(rng, 30, 200);
+        swarm->poll_ms = fleet_poll_ms(swarm, rng);
         swarm->handler_ms = rng_range(rng, 0, 20);
         swarm->latency_ms = rng_range(rng, 0, 10);
         for (int i = 0; i < swarm->handler_count; i++)
@@ -240,7 +249,7 @@ void swarm_draw(struct swarm *swarm, struct rng *rng) {
     }
 }
 
-static unsigned traits_of(const struct swarm *swarm) {
+unsigned swarm_traits(const struct swarm *swarm) {
     const struct swarm_kinds *on = &swarm->kinds_on;
     bool messages = swarm->put_kinds > (on->events ? 1 : 0), jobs = swarm_has_jobs(swarm);
     bool has[] = {messages,           on->jobs > 0,
@@ -261,7 +270,7 @@ bool swarm_fits(const struct swarm *swarm, unsigned traits, uint64_t faults) {
         if ((faults & FAULT_BIT(i)) != 0 && swarm->chance[i] == 0)
             return false;
     }
-    return (traits & ~traits_of(swarm)) == 0;
+    return (traits & ~swarm_traits(swarm)) == 0;
 }
 
 void swarm_raise(struct swarm *swarm, uint64_t faults) {

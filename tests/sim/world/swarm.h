@@ -91,8 +91,11 @@ enum swarm_trait {
     HAS_BUNDLES = 1 << 11,
     HAS_FLOOD = 1 << 12
 };
+enum { SWARM_KINDS = 8 }; /* the first traits are kinds of work */
+extern const char *const swarm_kind_names[SWARM_KINDS];
 #define FAULT_BIT(fault) (UINT64_C(1) << (fault))
 
+unsigned swarm_traits(const struct swarm *swarm);
 /* Whether it has all these traits, and a chance of each of these faults (FAULT_BIT). */
 bool swarm_fits(const struct swarm *swarm, unsigned traits, uint64_t faults);
 /* Those of these faults that it has strike as often as in any world. */

@@ -291,6 +291,7 @@ static void finish(struct world *world, struct verdict *verdict) {
         .virtual_ms = world->now_ms,
         .drain_ms = world->drained_ms - world->heal_ms,
         .bound_ms = bound_ms(world),
+        .traits = swarm_traits(&world->swarm),
     };
     memcpy(verdict->text, history->text, sizeof(verdict->text));
     memcpy(verdict->faults, world->faults, sizeof(verdict->faults));

@@ -191,6 +191,7 @@ struct verdict {
     uint64_t hash, steps, requests, puts, effects, accepted, zombie_effects, stale_refused, duplicates,
         losses, dead, redriven;
     int64_t virtual_ms, drain_ms, bound_ms;
+    unsigned traits;
     uint64_t faults[FAULT_COUNT];
 };
 

@@ -42,7 +42,7 @@ struct driver {
     int checks, registers, beats, looks, batches, starts, cancels, deregisters, exits, started, idle, freed;
     int waits, wait_ends, claims, cancel_ends;
     bool exit_forced, register_fresh, checking;
-    bool full; /* what the last beat said */
+    bool full, brief; /* what the last beat said */
     pawl_status exit_status;
     enum stop_reason cancel_reason;
     int cancel_slot;
@@ -81,6 +81,7 @@ static inline void driver_record(struct driver *d, const struct engine_action *a
     case ACTION_BEAT:
         d->beats++;
         d->full = a->full;
+        d->brief = a->brief;
         d->known = a->known[CHANNEL_MESSAGES];
         d->known_jobs = a->known[CHANNEL_JOBS];
         break;

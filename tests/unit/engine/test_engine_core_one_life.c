@@ -112,26 +112,118 @@ static const char *stream_row(size_t at) {
     }
 }
 
-static void test_the_table_of_the_manual(void **state) {
+/* What a running handler hears when something is over, and what its success is worth then. */
+static const struct {
+    const char *what;
+    int64_t timeout_ms;
+} ends[] = {{"exceeds its time limit", 1000}, {"is still running when its lease ends", 0}};
+
+static const char *ended_as(enum stop_reason reason, int64_t fenced) {
+    return reason == STOP_TIMEOUT && fenced == 0  ? "told to end; what it then returns counts"
+           : reason == STOP_FENCED && fenced == 1 ? "told to end; what it then returns has no effect"
+                                                  : "something else";
+}
+
+/* From the start of the only handler until it is told to end; nothing that is asked of the store meanwhile is
+ * answered. */
+static const char *driver_end(struct driver *d) {
+    for (int64_t until_ms = d->now_ms + DRIVER_LEASE_MS; d->cancels == 0 && d->now_ms < until_ms;) {
+        driver_wait(d, 100);
+        if (d->checking)
+            driver_ready(d);
+    }
+    struct engine_outcome outcome = {.type = OUTCOME_DONE};
+    driver_step(d, (struct engine_event){
+                       .type = EVENT_FINISHED, .outcomes = &outcome, .count = 1, .elapsed_us = 1000});
+    const char *said =
+        ended_as(d->cancels > 0 ? d->cancel_reason : STOP_NONE, engine_metrics(d->core).fenced);
+    driver_free(d);
+    return said;
+}
+
+static const char *message_end(size_t at) {
+    struct driver d;
+    driver_init(&d);
+    d.config.instance_lease_ms = 10 * (int64_t)DRIVER_LEASE_MS;
+    d.handlers[0].timeout_ms = ends[at].timeout_ms;
+    driver_up(&d);
+    struct driver_grant *grant = driver_grant_new(&d);
+    driver_item(&d, grant, NULL, "a");
+    driver_answer(&d, grant);
+    return driver_end(&d);
+}
+
+static const char *stream_end(size_t at) {
+    struct driver d;
+    driver_init(&d);
+    d.config.instance_lease_ms = 10 * (int64_t)DRIVER_LEASE_MS;
+    driver_perspectives(&d, 0);
+    d.handlers[d.config.advance_handler].timeout_ms = ends[at].timeout_ms;
+    driver_up(&d);
+    driver_exchanged(&d, ANSWER_APPLIED, 1);
+    return driver_end(&d);
+}
+
+static const char *job_end(size_t at) {
+    struct world w;
+    struct wished wished;
+    begin(&w, (struct engine_handler){.timeout_ms = ends[at].timeout_ms});
+    expect(&w, WISH_FINISH);
+    answer(&w, 1, 1);
+    expect(&w, WISH_START);
+    int64_t until_ms = w.now_ms + LEASE_MS;
+    while ((wished = next(&w)).type != WISH_CANCEL && w.now_ms < until_ms)
+        w.now_ms += 100;
+    enum stop_reason reason = wished.type == WISH_CANCEL ? wished.action.reason : STOP_NONE;
+    struct job_result_in result = {.end = JOB_END_DONE};
+    step(&w,
+         (struct engine_event){.type = EVENT_FINISHED, .results = &result, .count = 1, .elapsed_us = 1000});
+    const char *said = ended_as(reason, engine_metrics(w.core).jobs.fenced);
+    finish(&w);
+    return said;
+}
+
+static char doc[DOC_BYTES];
+
+static int read_the_manual(void **state) {
     (void)state;
-    static char doc[DOC_BYTES];
     FILE *file = fopen(PAWL_SOURCE_ROOT "/docs/worker.md", "re");
     assert_non_null(file);
     doc[fread(doc, 1, sizeof(doc) - 1, file)] = '\0';
     fclose(file);
+    return 0;
+}
+
+static void must_have(const char *what, const char *said) {
+    char line[LINE_BYTES];
+    snprintf(line, sizeof(line), "\n| %s | %s |\n", what, said);
+    if (strstr(doc, line) == NULL)
+        fail_msg("docs/worker.md does not have the row%s", line);
+}
+
+static void test_the_table_of_ends(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+        const char *message = message_end(i);
+        assert_string_equal(message, job_end(i));
+        assert_string_equal(message, stream_end(i));
+        must_have(ends[i].what, message);
+    }
+}
+
+static void test_the_table_of_the_manual(void **state) {
+    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-        char line[LINE_BYTES];
         const char *message = message_row(i), *job = job_row(i);
         assert_string_equal(message, job);
         if (rows[i].of_perspectives)
             assert_string_equal(message, stream_row(i));
-        snprintf(line, sizeof(line), "\n| %s | %s |\n", rows[i].what, message);
-        if (strstr(doc, line) == NULL)
-            fail_msg("docs/worker.md does not have the row%s", line);
+        must_have(rows[i].what, message);
     }
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_the_table_of_the_manual)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_the_table_of_the_manual),
+                                       cmocka_unit_test(test_the_table_of_ends)};
+    return cmocka_run_group_tests(tests, read_the_manual, NULL);
 }

@@ -205,7 +205,7 @@ static void test_an_idle_worker_says_little(void **state) {
     driver_init(&d);
     up_and_waiting(&d);
     driver_beat_ok(&d, 0, false);
-    int before = d.beats, beats = d.beats, batches = d.batches;
+    int before = d.beats, beats = d.beats, batches = d.batches, whole = 0;
     int64_t began_ms = d.now_ms, called_ms = d.now_ms;
     while (d.now_ms < began_ms + 60000) {
         driver_wait(&d, 100);
@@ -220,6 +220,8 @@ static void test_an_idle_worker_says_little(void **state) {
         }
         if (d.beats > beats) {
             beats = d.beats;
+            whole += !d.brief;
+            assert_true(d.brief == (d.known == NULL));
             driver_beat_ok(&d, 0, false);
         }
         assert_in_range(d.now_ms - called_ms, 0, d.config.instance_lease_ms / 2 + 200);
@@ -228,6 +230,64 @@ static void test_an_idle_worker_says_little(void **state) {
     }
     assert_in_range(d.beats - before, 4, 5);
     assert_in_range(d.batches - batches, 4, 5);
+    assert_int_equal(whole, 1); /* the first one; the others only renew the lease */
+    driver_free(&d);
+}
+
+/* The next beat, however long it takes. */
+static void next_beat(struct driver *d) {
+    for (int beats = d->beats; d->beats == beats;) {
+        driver_wait(d, 100);
+        if (d->checking)
+            driver_ready(d);
+        if (d->batch != NULL)
+            driver_answer_empty(d);
+        if (d->waits > 1) {
+            d->waits = 1;
+            driver_step(d, (struct engine_event){.type = EVENT_WAITING});
+        }
+    }
+}
+
+/* Beats of an idle worker are brief for three minutes, unless there is a reason to compare or to count. */
+static void test_a_brief_beat_is_followed_by_a_whole_one(void **state) {
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    up_and_waiting(&d);
+    driver_beat_ok(&d, 0, false);
+    next_beat(&d);
+    assert_false(d.brief);
+    driver_beat_ok(&d, 0, false);
+    for (int64_t until_ms = d.now_ms + ENGINE_WHOLE_BEAT_MS; d.now_ms < until_ms - 20000;) {
+        next_beat(&d);
+        assert_true(d.brief);
+        driver_beat_ok(&d, 0, false);
+    }
+    next_beat(&d);
+    driver_beat_ok(&d, 0, false);
+    next_beat(&d);
+    driver_beat_ok(&d, 0, false);
+    next_beat(&d);
+    assert_true(d.brief); /* one of the last two was whole */
+    driver_beat_ok(&d, 0, false);
+    /* News, and what got lost while the store did not answer. */
+    driver_wait(&d, 1000);
+    driver_step(&d, (struct engine_event){.type = EVENT_WAKE, .news = true});
+    assert_false(d.brief);
+    driver_ready(&d);
+    driver_answer_empty(&d);
+    driver_beat_ok(&d, 0, false);
+    driver_wait(&d, 4000);
+    next_beat(&d);
+    assert_false(d.brief); /* the first after the wake-up */
+    driver_beat_ok(&d, 0, false);
+    driver_event(&d, EVENT_WAKE);
+    driver_ready(&d);
+    driver_step(&d, (struct engine_event){.type = EVENT_BATCH, .status = PAWL_UNKNOWN});
+    next_beat(&d);
+    assert_false(d.brief);
+    assert_non_null(d.known);
     driver_free(&d);
 }
 
@@ -290,6 +350,7 @@ int main(void) {
         cmocka_unit_test(test_a_claim_of_a_lane_goes_out_again_as_a_whole),
         cmocka_unit_test(test_one_message_costs_two_batches),
         cmocka_unit_test(test_an_idle_worker_says_little),
+        cmocka_unit_test(test_a_brief_beat_is_followed_by_a_whole_one),
         cmocka_unit_test(test_a_wake_up_after_a_while_is_a_beat),
         cmocka_unit_test(test_news_are_fetched_at_once),
     };

@@ -13,35 +13,32 @@ enum { NEWS_STATEMENTS = 3 };
 
 pawl_status postgres_alert_rules(struct store *store, pawl_str name, struct arena *arena,
                                  struct alert_rows *out, pawl_error *err) {
-    struct query q;
-    pg_read(&q, store, POSTGRES_Q_ALERT_RULES, "alert_rules", arena, PAWL_OK);
-    pg_params_text(q.params, name);
+    struct query q = pg_read(store, POSTGRES_Q_ALERT_RULES, "alert_rules", arena, PAWL_OK);
+    SEND(&q, name);
     return pg_list(&q, &alert_shape, ROWS_OUT_NOW(out, rows), err);
 }
 
 pawl_status postgres_alert_rule_put(struct store *store, const struct alert_rule *in, int64_t *version,
                                     pawl_error *err) {
-    struct query q;
     struct alert_row row = {.rule = *in};
     if (str_absent(in->targets))
         row.rule.targets = STR("");
-    pg_write(&q, store, POSTGRES_Q_ALERT_RULE_PUT, "alert_rule_put", NULL, alert_rule_check(in, err));
-    pg_params_row(q.params, &alert_rule_new_shape, &row);
-    pg_params_int(q.params, PAWL_ALERT_RULES_MAX);
+    struct query q =
+        pg_write(store, POSTGRES_Q_ALERT_RULE_PUT, "alert_rule_put", NULL, alert_rule_check(in, err));
+    SEND(&q, ROW_OF(alert_rule_new_shape, &row), PAWL_ALERT_RULES_MAX);
     return pg_int(&q, version, err);
 }
 
 pawl_status postgres_alert_rule_remove(struct store *store, pawl_str name, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_ALERT_RULE_REMOVE, "alert_rule_remove", NULL, PAWL_OK);
-    pg_params_text(q.params, name);
+    struct query q = pg_write(store, POSTGRES_Q_ALERT_RULE_REMOVE, "alert_rule_remove", NULL, PAWL_OK);
+    SEND(&q, name);
     return pg_done(&q, err);
 }
 
 pawl_status postgres_alert_silence(struct store *store, const struct alert_silence *in, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_ALERT_SILENCE, "alert_silence", NULL, check_alert_silence(in, err));
-    pg_params_row(q.params, &alert_silence_shape, in);
+    struct query q =
+        pg_write(store, POSTGRES_Q_ALERT_SILENCE, "alert_silence", NULL, check_alert_silence(in, err));
+    SEND(&q, ROW_OF(alert_silence_shape, in));
     return pg_done(&q, err);
 }
 
@@ -49,11 +46,10 @@ pawl_status postgres_alert_silence(struct store *store, const struct alert_silen
 
 pawl_status postgres_alert_turn_take(struct store *store, int64_t interval_ms, struct arena *arena,
                                      struct alert_turn *out, pawl_error *err) {
-    struct query q;
     struct alert_turn turn;
-    pg_write(&q, store, POSTGRES_Q_ALERT_TURN_TAKE, "alert_turn_take", arena,
-             check_alert_interval(interval_ms, err));
-    pg_params_big(q.params, interval_ms);
+    struct query q = pg_write(store, POSTGRES_Q_ALERT_TURN_TAKE, "alert_turn_take", arena,
+                              check_alert_interval(interval_ms, err));
+    SEND(&q, interval_ms);
     pawl_status status = pg_row(&q, &alert_turn_shape, &turn, err);
     /* Rules that are changed after this are noticed at the end of the turn. */
     if (status == PAWL_OK && turn.taken)
@@ -71,8 +67,8 @@ static pawl_status news_add(const struct alert_news *in, struct arena *arena, st
     if (in->change_count > 0) {
         struct statement *tell = &statements[(*used)++];
         *tell = pg_statement_new(POSTGRES_Q_ALERT_TELL, arena);
-        pg_params_rows(&tell->params, &alert_change_new_shape, in->changes, in->change_count);
-        pg_params_rows(&tell->params, &alert_delivery_shape, in->deliveries, in->delivery_count);
+        PARAMS(&tell->params, ROWS_OF(alert_change_new_shape, in->changes, in->change_count),
+               ROWS_OF(alert_delivery_shape, in->deliveries, in->delivery_count));
     }
     if (in->message_count == 0)
         return PAWL_OK;
@@ -82,10 +78,8 @@ static pawl_status news_add(const struct alert_news *in, struct arena *arena, st
 static struct statement verdicts_prepare(const struct alert_turn_end *in, struct arena *arena) {
     struct statement statement = pg_statement_new(POSTGRES_Q_ALERT_TURN_END, arena);
     struct params *p = &statement.params;
-    pg_params_big(p, in->token);
-    pg_params_text(p, str_absent(in->window) ? STR("") : in->window);
-    pg_params_rows(p, &alert_verdict_shape, in->verdicts, in->verdict_count);
-    pg_params_big(p, PAWL_ALERT_KEEP_MS);
+    PARAMS(p, in->token, str_absent(in->window) ? STR("") : in->window,
+           ROWS_OF(alert_verdict_shape, in->verdicts, in->verdict_count), PAWL_ALERT_KEEP_MS);
     return statement;
 }
 
@@ -124,11 +118,8 @@ pawl_status postgres_alert_tell(struct store *store, const struct alert_news *in
 
 pawl_status postgres_alert_changes(struct store *store, pawl_str rule, int64_t before, int limit,
                                    struct arena *arena, struct alert_changes *out, pawl_error *err) {
-    struct query q;
-    pg_read(&q, store, POSTGRES_Q_ALERT_CHANGES, "alert_changes", arena, PAWL_OK);
-    pg_params_text(q.params, rule);
-    pg_params_big(q.params, before);
-    pg_params_int(q.params, limit);
+    struct query q = pg_read(store, POSTGRES_Q_ALERT_CHANGES, "alert_changes", arena, PAWL_OK);
+    SEND(&q, rule, before, limit);
     return pg_list(&q, &alert_change_shape, ROWS_OUT(out, changes), err);
 }
 
@@ -136,12 +127,9 @@ pawl_status postgres_alert_changes(struct store *store, pawl_str rule, int64_t b
 
 pawl_status postgres_alert_notices_take(struct store *store, pawl_str target, int64_t lease_ms, int limit,
                                         struct arena *arena, struct alert_notices *out, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_ALERT_NOTICES_TAKE, "alert_notices_take", arena,
-             check_alert_take(target, lease_ms, limit, err));
-    pg_params_text(q.params, target);
-    pg_params_big(q.params, lease_ms);
-    pg_params_int(q.params, limit);
+    struct query q = pg_write(store, POSTGRES_Q_ALERT_NOTICES_TAKE, "alert_notices_take", arena,
+                              check_alert_take(target, lease_ms, limit, err));
+    SEND(&q, target, lease_ms, limit);
     pawl_status status = pg_list(&q, &alert_notice_shape, ROWS_OUT(out, notices), err);
     for (size_t i = 0; status == PAWL_OK && i < out->count; i++)
         out->notices[i].age_ms -= out->notices[i].change.at_ms; /* the column is the store's time */
@@ -150,21 +138,17 @@ pawl_status postgres_alert_notices_take(struct store *store, pawl_str target, in
 
 pawl_status postgres_alert_notice_end(struct store *store, const struct alert_notice_end *in,
                                       pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_ALERT_NOTICE_END, "alert_notice_end", NULL,
-             check_alert_notice_end(in, err));
-    pg_params_big(q.params, in->number);
-    pg_params_big(q.params, in->token);
-    pg_params_small(q.params, in->delivered      ? NOTICE_DELIVERED
-                              : in->delay_ms < 0 ? NOTICE_GIVEN_UP
-                                                 : NOTICE_WAITING);
-    pg_params_big(q.params, in->delay_ms > 0 ? in->delay_ms : 0);
-    pg_params_text(q.params, in->error);
+    struct query q = pg_write(store, POSTGRES_Q_ALERT_NOTICE_END, "alert_notice_end", NULL,
+                              check_alert_notice_end(in, err));
+    SEND(&q, in->number, in->token,
+         value_enum(in->delivered      ? NOTICE_DELIVERED
+                    : in->delay_ms < 0 ? NOTICE_GIVEN_UP
+                                       : NOTICE_WAITING),
+         in->delay_ms > 0 ? in->delay_ms : 0, in->error);
     return pg_done(&q, err);
 }
 
 pawl_status postgres_alert_pressure(struct store *store, int64_t *percent, pawl_error *err) {
-    struct query q;
-    pg_read(&q, store, POSTGRES_Q_ALERT_PRESSURE, "alert_pressure", NULL, PAWL_OK);
+    struct query q = pg_read(store, POSTGRES_Q_ALERT_PRESSURE, "alert_pressure", NULL, PAWL_OK);
     return pg_int(&q, percent, err);
 }

@@ -3,15 +3,14 @@
 
 pawl_status postgres_rollups_add(struct store *store, const struct rollup_cell *cells, size_t count,
                                  pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_ROLLUPS_ADD, "rollups_add", NULL, check_rollups(cells, count, err));
-    pg_params_rows(q.params, &rollup_shape, cells, count);
+    struct query q =
+        pg_write(store, POSTGRES_Q_ROLLUPS_ADD, "rollups_add", NULL, check_rollups(cells, count, err));
+    SEND(&q, ROWS_OF(rollup_shape, cells, count));
     return pg_done(&q, err);
 }
 
 pawl_status postgres_rollups(struct store *store, struct arena *arena, struct rollup_cells *out,
                              pawl_error *err) {
-    struct query q;
-    pg_read(&q, store, POSTGRES_Q_VIEW_ROLLUPS, "rollups", arena, PAWL_OK);
+    struct query q = pg_read(store, POSTGRES_Q_VIEW_ROLLUPS, "rollups", arena, PAWL_OK);
     return pg_list(&q, &rollup_shape, ROWS_OUT(out, cells), err);
 }

@@ -91,11 +91,9 @@ static pawl_status events_take(struct applying *a, const PGresult *r, pawl_error
 /* Gives the function the events of the cuts. */
 static pawl_status cuts_apply(struct applying *a, pawl_perspective_fn function, void *self, pawl_error *err) {
     struct statement rows = pg_statement_new(POSTGRES_Q_APPLY_ROWS, a->arena);
-    pg_params_text(&rows.params, a->perspective);
-    pg_params_texts(&rows.params, STRIDED(a->cuts, stream, a->count));
-    pg_params_bigs(&rows.params, STRIDED(a->cuts, from_version, a->count));
-    pg_params_bigs(&rows.params, STRIDED(a->cuts, through_version, a->count));
-    pg_params_bigs(&rows.params, STRIDED(a->cuts, replay_to, a->count));
+    PARAMS(&rows.params, a->perspective, LIST_OF(a->cuts, stream, a->count),
+           LIST_OF(a->cuts, from_version, a->count), LIST_OF(a->cuts, through_version, a->count),
+           LIST_OF(a->cuts, replay_to, a->count));
     pawl_status status = pg_step_run(a->self, a->op, &rows, err);
     if (status == PAWL_OK)
         status = events_take(a, rows.result, err);
@@ -130,10 +128,7 @@ static pawl_status cuts_end(struct applying *a, struct statement *end, size_t he
 /* ---- Granted checkpoints */
 
 static void apply_params(const struct perspective_apply *in, struct params *p) {
-    pg_params_text(p, in->perspective);
-    pg_params_big(p, in->token);
-    pg_params_texts(p, (struct strided){in->streams, sizeof *in->streams, in->stream_count});
-    pg_params_int(p, in->batch);
+    PARAMS(p, in->perspective, in->token, LIST(in->streams, in->stream_count), in->batch);
 }
 
 /* Moves the checkpoints that are still ours. */
@@ -148,12 +143,8 @@ static pawl_status apply_end(struct applying *a, const struct perspective_apply 
         if (a->cuts[i].held)
             held[count++] = a->cuts[i];
     struct statement end = pg_statement_new(POSTGRES_Q_APPLY_END, a->arena);
-    pg_params_text(&end.params, in->perspective);
-    pg_params_big(&end.params, in->token);
-    pg_params_texts(&end.params, STRIDED(held, stream, count));
-    pg_params_bigs(&end.params, STRIDED(held, version, count));
-    pg_params_texts(&end.params, STRIDED(held, error, count));
-    pg_params_bigs(&end.params, STRIDED(held, failed_version, count));
+    PARAMS(&end.params, in->perspective, in->token, LIST_OF(held, stream, count),
+           LIST_OF(held, version, count), LIST_OF(held, error, count), LIST_OF(held, failed_version, count));
     return cuts_end(a, &end, count, out->items, err);
 }
 
@@ -176,9 +167,8 @@ pawl_status postgres_perspective_apply(struct store *store, const struct perspec
     struct apply_result result = {0};
     pawl_status status = check_apply(in, err);
     if (in->function == NULL) {
-        struct query q;
-        pg_write(&q, store, POSTGRES_Q_PERSPECTIVE_APPLY, a.op, arena, status);
-        apply_params(in, q.params);
+        struct query q = pg_write(store, POSTGRES_Q_PERSPECTIVE_APPLY, a.op, arena, status);
+        apply_params(in, &q.statement.params);
         status = pg_list(&q, &apply_item_shape, ROWS_OUT(&result, items), err);
         if (status == PAWL_OK && result.count != in->stream_count)
             status = pg_answer_malformed(a.op, err);
@@ -197,11 +187,8 @@ pawl_status postgres_perspective_apply(struct store *store, const struct perspec
 /* ---- Advance */
 
 static void advance_params(const struct perspective_advance *in, struct params *p) {
-    pg_params_uuid(p, in->instance);
-    pg_params_text(p, in->perspective);
-    pg_params_texts(p, (struct strided){in->streams, sizeof *in->streams, in->stream_count});
-    pg_params_texts(p, (struct strided){in->mine, sizeof *in->mine, in->mine_count});
-    pg_params_int(p, in->batch);
+    PARAMS(p, in->instance, in->perspective, LIST(in->streams, in->stream_count),
+           LIST(in->mine, in->mine_count), in->batch);
 }
 
 static pawl_status result_make(struct advance_result *out, size_t rows, struct arena *arena,
@@ -237,7 +224,6 @@ static pawl_status items_take(const PGresult *r, struct arena *arena, struct adv
  * result without links is better than none, so a failure here is ignored. */
 static void links_ask(struct store *store, const struct perspective_advance *in, struct arena *arena,
                       struct advance_result *out) {
-    struct query q;
     pawl_error ignored;
     int64_t *versions = arena_array(arena, out->count, sizeof *versions);
     int64_t *counts = arena_array(arena, out->count, sizeof *counts);
@@ -249,21 +235,17 @@ static void links_ask(struct store *store, const struct perspective_advance *in,
         versions[i] = stopped ? item->failed_version : item->version;
         counts[i] = item->events + (stopped ? 1 : 0);
     }
-    pg_read(&q, store, POSTGRES_Q_ADVANCE_LINKS, "perspective_advance", arena, PAWL_OK);
-    pg_params_text(q.params, in->perspective);
-    pg_params_texts(q.params, (struct strided){out->streams, sizeof *out->streams, out->count});
-    pg_params_bigs(q.params, (struct strided){versions, sizeof *versions, out->count});
-    pg_params_bigs(q.params, (struct strided){counts, sizeof *counts, out->count});
-    pg_params_int(q.params, (int)in->links_max);
+    struct query q = pg_read(store, POSTGRES_Q_ADVANCE_LINKS, "perspective_advance", arena, PAWL_OK);
+    SEND(&q, in->perspective, LIST(out->streams, out->count), LIST(versions, out->count),
+         LIST(counts, out->count), (int)in->links_max);
     if (pg_list(&q, &text_shape, (struct rows_out){&out->links, &out->link_count, NULL}, &ignored) != PAWL_OK)
         out->link_count = 0;
 }
 
 static pawl_status advance_by_sql(struct store *store, const struct perspective_advance *in,
                                   struct arena *arena, struct advance_result *out, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_PERSPECTIVE_ADVANCE, "perspective_advance", arena, PAWL_OK);
-    advance_params(in, q.params);
+    struct query q = pg_write(store, POSTGRES_Q_PERSPECTIVE_ADVANCE, "perspective_advance", arena, PAWL_OK);
+    advance_params(in, &q.statement.params);
     pawl_status status = pg_ask(&q, err);
     if (status == PAWL_OK)
         status = items_take(q.statement.result, arena, out, err);
@@ -296,15 +278,10 @@ static pawl_status advance_end(struct applying *a, int64_t token, struct advance
         given += a->cuts[i].events;
     struct statement end = pg_statement_new(POSTGRES_Q_ADVANCE_END, a->arena);
     struct params *p = &end.params;
-    pg_params_text(p, a->perspective);
-    pg_params_big(p, token);
-    pg_params_texts(p, STRIDED(a->cuts, stream, a->count));
-    pg_params_bigs(p, STRIDED(a->cuts, from_version, a->count));
-    pg_params_bigs(p, STRIDED(a->cuts, version, a->count));
-    pg_params_bigs(p, STRIDED(a->cuts, head, a->count));
-    pg_params_texts(p, STRIDED(a->cuts, error, a->count));
-    pg_params_bigs(p, STRIDED(a->cuts, failed_version, a->count));
-    pg_params_big(p, given);
+    PARAMS(p, a->perspective, token, LIST_OF(a->cuts, stream, a->count),
+           LIST_OF(a->cuts, from_version, a->count), LIST_OF(a->cuts, version, a->count),
+           LIST_OF(a->cuts, head, a->count), LIST_OF(a->cuts, error, a->count),
+           LIST_OF(a->cuts, failed_version, a->count), given);
     return cuts_end(a, &end, a->count, out->items, err);
 }
 

@@ -26,15 +26,11 @@ pawl_status pg_grants_take(const PGresult *r, struct arena *arena, struct checkp
 
 pawl_status postgres_checkpoints_claim(struct store *store, const struct checkpoints_claim *in,
                                        struct arena *arena, struct checkpoint_grants *out, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_CHECKPOINTS_CLAIM, "checkpoints_claim", arena,
-             check_checkpoints_claim(in, err));
-    struct params *p = q.params;
-    pg_params_uuid(p, in->instance);
-    pg_params_texts(p, (struct strided){in->streams, sizeof *in->streams, in->stream_count});
-    pg_params_texts(p, (struct strided){in->perspectives, sizeof *in->perspectives, in->perspective_count});
-    pg_params_int(p, in->max);
-    pg_params_big(p, in->lease_ms);
+    struct query q = pg_write(store, POSTGRES_Q_CHECKPOINTS_CLAIM, "checkpoints_claim", arena,
+                              check_checkpoints_claim(in, err));
+    struct params *p = &q.statement.params;
+    PARAMS(p, in->instance, LIST(in->streams, in->stream_count),
+           LIST(in->perspectives, in->perspective_count), in->max, in->lease_ms);
     pawl_status status = pg_ask(&q, err);
     if (status == PAWL_OK)
         status = pg_grants_take(q.statement.result, arena, out, err);
@@ -43,17 +39,14 @@ pawl_status postgres_checkpoints_claim(struct store *store, const struct checkpo
 }
 
 void pg_checkpoints_renew_params(const struct checkpoints_renew *in, struct params *p) {
-    pg_params_uuid(p, in->instance);
-    pg_params_rows(p, &checkpoint_ref_shape, in->refs, in->count);
-    pg_params_big(p, in->lease_ms);
+    PARAMS(p, in->instance, ROWS_OF(checkpoint_ref_shape, in->refs, in->count), in->lease_ms);
 }
 
 pawl_status postgres_checkpoints_renew(struct store *store, const struct checkpoints_renew *in,
                                        struct arena *arena, struct answer_list *out, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_CHECKPOINTS_RENEW, "checkpoints_renew", arena,
-             check_checkpoints_renew(in, err));
-    pg_checkpoints_renew_params(in, q.params);
+    struct query q = pg_write(store, POSTGRES_Q_CHECKPOINTS_RENEW, "checkpoints_renew", arena,
+                              check_checkpoints_renew(in, err));
+    pg_checkpoints_renew_params(in, &q.statement.params);
     return pg_answers(&q, in->count, out, err);
 }
 
@@ -61,13 +54,11 @@ pawl_status postgres_checkpoints_renew(struct store *store, const struct checkpo
  * is a row without one. */
 pawl_status postgres_checkpoint_events(struct store *store, const struct checkpoint_ref *ref, int limit,
                                        struct arena *arena, struct checkpoint_batch *out, pawl_error *err) {
-    struct query q;
     struct row_list rows = {NULL, 0};
     const int after = (int)event_shape.count;
-    pg_read(&q, store, POSTGRES_Q_CHECKPOINT_EVENTS, "checkpoint_events", arena,
-            check_checkpoint_events(ref, limit, err));
-    pg_params_row(q.params, &checkpoint_ref_shape, ref);
-    pg_params_int(q.params, limit);
+    struct query q = pg_read(store, POSTGRES_Q_CHECKPOINT_EVENTS, "checkpoint_events", arena,
+                             check_checkpoint_events(ref, limit, err));
+    SEND(&q, ROW_OF(checkpoint_ref_shape, ref), limit);
     pawl_status status = pg_ask(&q, err);
     if (status == PAWL_OK)
         status = pg_rows_take(pg_cell(&q, 0, 0), q.op, &event_shape, arena, &rows, err);
@@ -90,27 +81,24 @@ pawl_status postgres_checkpoint_events(struct store *store, const struct checkpo
 
 pawl_status postgres_checkpoint_skip(struct store *store, const struct checkpoint_skip *in,
                                      enum store_answer *answer, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_CHECKPOINT_SKIP, "checkpoint_skip", NULL, check_skip(in, err));
-    pg_params_row(q.params, &checkpoint_skip_shape, in);
+    struct query q =
+        pg_write(store, POSTGRES_Q_CHECKPOINT_SKIP, "checkpoint_skip", NULL, check_skip(in, err));
+    SEND(&q, ROW_OF(checkpoint_skip_shape, in));
     return pg_answer(&q, answer, err);
 }
 
 pawl_status postgres_checkpoints_list(struct store *store, const struct checkpoint_filter *filter,
                                       struct arena *arena, struct checkpoint_views *out, pawl_error *err) {
-    struct query q;
-    pg_read(&q, store, POSTGRES_Q_CHECKPOINTS_LIST, "checkpoints_list", arena,
-            check_limit("checkpoints_list", filter->limit, err));
-    pg_params_row(q.params, &checkpoint_filter_shape, filter);
+    struct query q = pg_read(store, POSTGRES_Q_CHECKPOINTS_LIST, "checkpoints_list", arena,
+                             check_limit("checkpoints_list", filter->limit, err));
+    SEND(&q, ROW_OF(checkpoint_filter_shape, filter));
     return pg_list(&q, &checkpoint_shape, ROWS_OUT(out, rows), err);
 }
 
 pawl_status postgres_checkpoint_errors(struct store *store, pawl_str perspective, int limit,
                                        struct arena *arena, struct checkpoint_errors *out, pawl_error *err) {
-    struct query q;
-    pg_read(&q, store, POSTGRES_Q_CHECKPOINT_ERRORS, "checkpoint_errors", arena,
-            check_limit("checkpoint_errors", limit, err));
-    pg_params_text(q.params, perspective);
-    pg_params_int(q.params, limit);
+    struct query q = pg_read(store, POSTGRES_Q_CHECKPOINT_ERRORS, "checkpoint_errors", arena,
+                             check_limit("checkpoint_errors", limit, err));
+    SEND(&q, perspective, limit);
     return pg_list(&q, &checkpoint_error_shape, ROWS_OUT(out, rows), err);
 }

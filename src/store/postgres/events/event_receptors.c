@@ -3,30 +3,26 @@
 
 pawl_status postgres_receptor_register(struct store *store, const struct receptor_new *in,
                                        enum store_answer *answer, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_RECEPTOR_REGISTER, "receptor_register", NULL, check_receptor(in, err));
-    pg_params_text(q.params, in->name);
-    pg_params_rows(q.params, &event_pattern_shape, in->patterns, in->pattern_count);
-    pg_params_bool(q.params, in->from_start);
-    pg_params_bool(q.params, in->replace);
+    struct query q =
+        pg_write(store, POSTGRES_Q_RECEPTOR_REGISTER, "receptor_register", NULL, check_receptor(in, err));
+    SEND(&q, in->name, ROWS_OF(event_pattern_shape, in->patterns, in->pattern_count), in->from_start,
+         in->replace);
     return pg_answer(&q, answer, err);
 }
 
 pawl_status postgres_receptor_remove(struct store *store, pawl_str name, enum store_answer *answer,
                                      pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_RECEPTOR_REMOVE, "receptor_remove", NULL,
-             check_receptor_name("receptor_remove", name, err));
-    pg_params_text(q.params, name);
+    struct query q = pg_write(store, POSTGRES_Q_RECEPTOR_REMOVE, "receptor_remove", NULL,
+                              check_receptor_name("receptor_remove", name, err));
+    SEND(&q, name);
     return pg_answer(&q, answer, err);
 }
 
 /* The last row has nothing but the head. */
 pawl_status postgres_receptor_list(struct store *store, struct arena *arena, struct event_receptors *out,
                                    pawl_error *err) {
-    struct query q;
     struct row_list list = {NULL, 0};
-    pg_read(&q, store, POSTGRES_Q_RECEPTOR_LIST, "receptor_list", arena, PAWL_OK);
+    struct query q = pg_read(store, POSTGRES_Q_RECEPTOR_LIST, "receptor_list", arena, PAWL_OK);
     pawl_status status = pg_ask(&q, err);
     if (status == PAWL_OK)
         status = pg_rows_take(pg_cell(&q, 0, 0), q.op, &event_receptor_shape, arena, &list, err);
@@ -50,9 +46,7 @@ pawl_status postgres_receptor_list(struct store *store, struct arena *arena, str
 
 pawl_status postgres_receptors_feed(struct store *store, const struct receptors_feed *in,
                                     struct feed_result *out, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_RECEPTORS_FEED, "receptors_feed", NULL, check_feed(in, err));
-    pg_params_texts(q.params, (struct strided){in->names, sizeof *in->names, in->count});
-    pg_params_int(q.params, in->limit);
+    struct query q = pg_write(store, POSTGRES_Q_RECEPTORS_FEED, "receptors_feed", NULL, check_feed(in, err));
+    SEND(&q, LIST(in->names, in->count), in->limit);
     return pg_row(&q, &feed_result_shape, out, err);
 }

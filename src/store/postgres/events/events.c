@@ -24,13 +24,8 @@ pawl_status pg_append_prepare(const struct events_append *in, struct arena *aren
     }
     *statement = pg_statement_new(POSTGRES_Q_EVENTS_APPEND, arena);
     struct params *p = &statement->params;
-    pg_params_text(p, in->stream);
-    pg_params_big(p, in->expected);
-    pg_params_uuids(p, (struct strided){out->ids, sizeof *out->ids, in->count});
-    pg_params_rows(p, &event_new_shape, e, in->count);
-    pg_params_ints(p, (struct strided){publish, sizeof *publish, in->count});
-    pg_params_texts(p, STRIDED(e, topic, in->count));
-    pg_params_bool(p, given);
+    PARAMS(p, in->stream, in->expected, LIST(out->ids, in->count), ROWS_OF(event_new_shape, e, in->count),
+           LIST(publish, in->count), LIST_OF(e, topic, in->count), given);
     return PAWL_OK;
 }
 
@@ -70,15 +65,11 @@ pawl_status postgres_events_read(struct store *store, const pawl_read *in, struc
         pg_statement_new(all ? POSTGRES_Q_EVENTS_ALL : POSTGRES_Q_EVENTS_READ, arena),
         pg_statement_new(POSTGRES_Q_EVENTS_HEAD, arena)};
     struct params *p = &steps[0].params;
-    if (!all)
-        pg_params_text(p, in->stream);
-    pg_params_big(p, in->from);
-    pg_params_bool(p, in->backward);
-    pg_params_big(p, in->as_of_ms);
-    if (!all)
-        pg_params_uuid(p, in->as_of_event);
-    pg_params_int(p, in->limit);
-    pg_params_text(&steps[1].params, in->stream);
+    if (all)
+        PARAMS(p, in->from, in->backward, in->as_of_ms, in->limit);
+    else
+        PARAMS(p, in->stream, in->from, in->backward, in->as_of_ms, in->as_of_event, in->limit);
+    PARAMS(&steps[1].params, in->stream);
     status = pg_statements_run(postgres_of(store), "events_read", steps, 2, err);
     if (status == PAWL_OK)
         status = pg_rows_take((struct cell){steps[0].result, 0, 0}, "events_read", &event_shape, arena, &list,
@@ -93,29 +84,24 @@ pawl_status postgres_events_read(struct store *store, const pawl_read *in, struc
 }
 
 pawl_status postgres_events_stamp(struct store *store, int limit, struct stamp_result *out, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_EVENTS_STAMP, "events_stamp", NULL, check_stamp(limit, err));
-    pg_params_int(q.params, limit);
+    struct query q = pg_write(store, POSTGRES_Q_EVENTS_STAMP, "events_stamp", NULL, check_stamp(limit, err));
+    SEND(&q, limit);
     return pg_row(&q, &stamp_result_shape, out, err);
 }
 
 pawl_status postgres_snapshot_put(struct store *store, const struct snapshot *in, enum store_answer *answer,
                                   pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_SNAPSHOT_PUT, "snapshot_put", NULL, check_snapshot(in, err));
-    pg_params_row(q.params, &snapshot_new_shape, in);
+    struct query q = pg_write(store, POSTGRES_Q_SNAPSHOT_PUT, "snapshot_put", NULL, check_snapshot(in, err));
+    SEND(&q, ROW_OF(snapshot_new_shape, in));
     return pg_answer(&q, answer, err);
 }
 
 pawl_status postgres_snapshot_get(struct store *store, pawl_str stream, pawl_str name, int64_t version_max,
                                   struct arena *arena, struct snapshot *out, pawl_error *err) {
-    struct query q;
     struct snapshot *rows = NULL;
     size_t count = 0;
-    pg_read(&q, store, POSTGRES_Q_SNAPSHOT_GET, "snapshot_get", arena, PAWL_OK);
-    pg_params_text(q.params, stream);
-    pg_params_text(q.params, name);
-    pg_params_big(q.params, version_max);
+    struct query q = pg_read(store, POSTGRES_Q_SNAPSHOT_GET, "snapshot_get", arena, PAWL_OK);
+    SEND(&q, stream, name, version_max);
     pawl_status status = pg_list(&q, &snapshot_shape, (struct rows_out){&rows, &count, NULL}, err);
     if (status == PAWL_OK && count == 0)
         return snapshot_missing(stream, name, err);

@@ -6,51 +6,35 @@
 
 pawl_status postgres_perspective_register(struct store *store, const struct perspective_new *in,
                                           struct perspective_registered *out, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_PERSPECTIVE_REGISTER, "perspective_register", NULL,
-             check_perspective(in, err));
-    pg_params_text(q.params, in->name);
-    pg_params_int(q.params, in->version);
-    pg_params_rows(q.params, &event_pattern_shape, in->patterns, in->pattern_count);
-    pg_params_small(q.params, (int)in->run);
-    pg_params_text(q.params, in->target);
-    pg_params_text(q.params, in->clear);
-    pg_params_int(q.params, in->batch);
-    pg_params_int(q.params, in->max_attempts);
-    pg_params_small(q.params, (int)in->policy);
-    pg_params_int(q.params, PAWL_REGISTER_WAIT_MS);
+    struct query q = pg_write(store, POSTGRES_Q_PERSPECTIVE_REGISTER, "perspective_register", NULL,
+                              check_perspective(in, err));
+    SEND(&q, in->name, in->version, ROWS_OF(event_pattern_shape, in->patterns, in->pattern_count), in->run,
+         in->target, in->clear, in->batch, in->max_attempts, in->policy, PAWL_REGISTER_WAIT_MS);
     return pg_row(&q, &perspective_registered_shape, out, err);
 }
 
 pawl_status postgres_perspective_backfill(struct store *store, pawl_str perspective, int streams_max,
                                           bool *done, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_PERSPECTIVE_BACKFILL, "perspective_backfill", NULL,
-             check_backfill(perspective, streams_max, err));
-    pg_params_text(q.params, perspective);
-    pg_params_int(q.params, streams_max);
+    struct query q = pg_write(store, POSTGRES_Q_PERSPECTIVE_BACKFILL, "perspective_backfill", NULL,
+                              check_backfill(perspective, streams_max, err));
+    SEND(&q, perspective, streams_max);
     return pg_flag(&q, done, err);
 }
 
 pawl_status postgres_perspective_change(struct store *store, pawl_str perspective,
                                         enum perspective_action action, enum store_answer *answer,
                                         pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_PERSPECTIVE_CHANGE, "perspective_change", NULL,
-             check_key("perspective_change", perspective, err));
-    pg_params_text(q.params, perspective);
-    pg_params_small(q.params, (int)action);
-    pg_params_int(q.params, PAWL_REGISTER_WAIT_MS);
+    struct query q = pg_write(store, POSTGRES_Q_PERSPECTIVE_CHANGE, "perspective_change", NULL,
+                              check_key("perspective_change", perspective, err));
+    SEND(&q, perspective, action, PAWL_REGISTER_WAIT_MS);
     return pg_answer(&q, answer, err);
 }
 
 pawl_status postgres_perspective_reset(struct store *store, const struct perspective_reset *in,
                                        int64_t *count, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_PERSPECTIVE_RESET, "perspective_reset", NULL, check_reset(in, err));
-    pg_params_text(q.params, in->perspective);
-    pg_params_small(q.params, (int)in->mode);
-    pg_params_texts(q.params, (struct strided){in->streams, sizeof *in->streams, in->stream_count});
+    struct query q =
+        pg_write(store, POSTGRES_Q_PERSPECTIVE_RESET, "perspective_reset", NULL, check_reset(in, err));
+    SEND(&q, in->perspective, in->mode, LIST(in->streams, in->stream_count));
     return pg_int(&q, count, err);
 }
 
@@ -65,13 +49,9 @@ pawl_status postgres_sql_check(struct store *store, pawl_str sql, bool writes, p
 
 pawl_status postgres_perspective_switch(struct store *store, const struct perspective_switch *in,
                                         struct arena *arena, struct switch_result *out, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_PERSPECTIVE_SWITCH, "perspective_switch", arena, check_switch(in, err));
-    pg_params_text(q.params, in->name);
-    pg_params_int(q.params, in->version);
-    pg_params_int(q.params, (int)in->wait_ms);
-    pg_params_text(q.params, in->digest_old);
-    pg_params_text(q.params, in->digest_new);
+    struct query q =
+        pg_write(store, POSTGRES_Q_PERSPECTIVE_SWITCH, "perspective_switch", arena, check_switch(in, err));
+    SEND(&q, in->name, in->version, (int)in->wait_ms, in->digest_old, in->digest_new);
     return pg_row(&q, &switch_result_shape, out, err);
 }
 
@@ -122,24 +102,22 @@ static pawl_status list_all(struct query *q, struct arena *arena, struct perspec
 
 pawl_status postgres_perspective_list(struct store *store, pawl_str name, struct arena *arena,
                                       struct perspective_rows *out, pawl_error *err) {
-    struct query q;
-    pg_read(&q, store, POSTGRES_Q_PERSPECTIVE_LIST, "perspective_list", arena, PAWL_OK);
-    pg_params_text(q.params, name);
+    struct query q = pg_read(store, POSTGRES_Q_PERSPECTIVE_LIST, "perspective_list", arena, PAWL_OK);
+    SEND(&q, name);
     return list_all(&q, arena, out, err);
 }
 
 pawl_status postgres_perspective_defined(struct store *store, struct arena *arena,
                                          struct perspective_rows *out, pawl_error *err) {
-    struct query q;
-    pg_read(&q, store, POSTGRES_Q_PERSPECTIVE_DEFINED, "perspective_list", arena, PAWL_OK);
+    struct query q = pg_read(store, POSTGRES_Q_PERSPECTIVE_DEFINED, "perspective_list", arena, PAWL_OK);
     return list_all(&q, arena, out, err);
 }
 
 pawl_status postgres_perspective_reached(struct store *store, const struct perspective_target *in,
                                          struct arena *arena, struct perspective_reached *out,
                                          pawl_error *err) {
-    struct query q;
-    pg_read(&q, store, POSTGRES_Q_PERSPECTIVE_REACHED, "perspective_reached", arena, check_target(in, err));
-    pg_params_row(q.params, &perspective_target_shape, in);
+    struct query q =
+        pg_read(store, POSTGRES_Q_PERSPECTIVE_REACHED, "perspective_reached", arena, check_target(in, err));
+    SEND(&q, ROW_OF(perspective_target_shape, in));
     return pg_row(&q, &perspective_reached_shape, out, err);
 }

@@ -3,25 +3,22 @@
 
 pawl_status postgres_maintain(struct store *store, const struct maintain_in *in, struct maintain_result *out,
                               pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_MAINTAIN, "maintain", NULL, check_maintain(in, err));
-    pg_params_uuid(q.params, in->caller);
-    pg_params_int(q.params, in->rows_max);
+    struct query q = pg_write(store, POSTGRES_Q_MAINTAIN, "maintain", NULL, check_maintain(in, err));
+    SEND(&q, in->caller, in->rows_max);
     return pg_row(&q, &maintain_shape, out, err);
 }
 
 pawl_status postgres_settings_change(struct store *store, const struct settings_change *in, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_SETTINGS_CHANGE, "settings_change", NULL, check_settings(in, err));
-    pg_params_row(q.params, &settings_change_shape, in);
+    struct query q =
+        pg_write(store, POSTGRES_Q_SETTINGS_CHANGE, "settings_change", NULL, check_settings(in, err));
+    SEND(&q, ROW_OF(settings_change_shape, in));
     return pg_done(&q, err);
 }
 
 pawl_status postgres_settings_read(struct store *store, struct settings *out, pawl_error *err) {
-    struct query q;
     struct settings *rows = NULL;
     size_t count = 0;
-    pg_read(&q, store, POSTGRES_Q_SETTINGS_READ, "settings_read", NULL, PAWL_OK);
+    struct query q = pg_read(store, POSTGRES_Q_SETTINGS_READ, "settings_read", NULL, PAWL_OK);
     pawl_status status = pg_list(&q, &settings_shape, (struct rows_out){&rows, &count, NULL}, err);
     if (status == PAWL_OK && count != 1)
         return error_set(err, PAWL_CONFLICT, "settings_read",
@@ -32,7 +29,6 @@ pawl_status postgres_settings_read(struct store *store, struct settings *out, pa
 }
 
 pawl_status postgres_epoch_raise(struct store *store, int64_t *epoch, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_EPOCH_RAISE, "epoch_raise", NULL, PAWL_OK);
+    struct query q = pg_write(store, POSTGRES_Q_EPOCH_RAISE, "epoch_raise", NULL, PAWL_OK);
     return pg_int(&q, epoch, err);
 }

@@ -6,31 +6,25 @@
 
 pawl_status postgres_duty_take(struct store *store, const struct duty_take *in, struct duty_grant *out,
                                pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_DUTY_TAKE, "duty_take", NULL, check_duty(in, err));
-    pg_params_row(q.params, &duty_take_shape, in);
+    struct query q = pg_write(store, POSTGRES_Q_DUTY_TAKE, "duty_take", NULL, check_duty(in, err));
+    SEND(&q, ROW_OF(duty_take_shape, in));
     return pg_row(&q, &duty_grant_shape, out, err);
 }
 
 pawl_status postgres_duty_leave(struct store *store, pawl_str name, int64_t token, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_DUTY_LEAVE, "duty_leave", NULL, PAWL_OK);
-    pg_params_text(q.params, name);
-    pg_params_big(q.params, token);
+    struct query q = pg_write(store, POSTGRES_Q_DUTY_LEAVE, "duty_leave", NULL, PAWL_OK);
+    SEND(&q, name, token);
     return pg_done(&q, err);
 }
 
 pawl_status postgres_duties(struct store *store, struct arena *arena, struct duty_rows *out,
                             pawl_error *err) {
-    struct query q;
-    pg_read(&q, store, POSTGRES_Q_VIEW_DUTIES, "duties", arena, PAWL_OK);
+    struct query q = pg_read(store, POSTGRES_Q_VIEW_DUTIES, "duties", arena, PAWL_OK);
     return pg_list(&q, &duty_shape, ROWS_OUT(out, rows), err);
 }
 
 static void duty_params(const struct messages_receive *in, struct params *p) {
-    pg_params_text(p, in->duty);
-    pg_params_uuid(p, in->instance);
-    pg_params_big(p, in->token);
+    PARAMS(p, in->duty, in->instance, in->token);
 }
 
 static pawl_status receive_prepare(const struct messages_receive *in, struct arena *arena,
@@ -50,10 +44,8 @@ static pawl_status receive_prepare(const struct messages_receive *in, struct are
     *statement = pg_statement_new(POSTGRES_Q_RECEIVE_MANY, arena);
     struct params *p = &statement->params;
     duty_params(in, p);
-    pg_params_uuids(p, STRIDED(m, id, in->count));
-    pg_params_rows(p, &message_new_shape, m, in->count);
-    pg_params_text(p, in->consumer);
-    pg_params_bigs(p, (struct strided){hashes, sizeof(*hashes), in->count});
+    PARAMS(p, LIST_OF(m, id, in->count), ROWS_OF(message_new_shape, m, in->count), in->consumer,
+           LIST(hashes, in->count));
     return PAWL_OK;
 }
 
@@ -70,10 +62,8 @@ static pawl_status refuse_prepare(const struct messages_receive *in, struct aren
     *statement = pg_statement_new(POSTGRES_Q_REFUSE_MANY, arena);
     struct params *p = &statement->params;
     duty_params(in, p);
-    pg_params_text(p, in->consumer);
-    pg_params_text(p, in->topic);
-    pg_params_rows(p, &malformed_shape, in->malformed, in->malformed_count);
-    pg_params_bigs(p, (struct strided){hashes, sizeof(*hashes), in->malformed_count});
+    PARAMS(p, in->consumer, in->topic, ROWS_OF(malformed_shape, in->malformed, in->malformed_count),
+           LIST(hashes, in->malformed_count));
     return PAWL_OK;
 }
 
@@ -104,57 +94,45 @@ pawl_status postgres_messages_receive(struct store *store, const struct messages
 
 pawl_status postgres_refused(struct store *store, int64_t after, int limit, struct arena *arena,
                              struct refused_rows *out, pawl_error *err) {
-    struct query q;
-    pg_read(&q, store, POSTGRES_Q_VIEW_REFUSED, "refused", arena, PAWL_OK);
-    pg_params_big(q.params, after);
-    pg_params_int(q.params, limit);
+    struct query q = pg_read(store, POSTGRES_Q_VIEW_REFUSED, "refused", arena, PAWL_OK);
+    SEND(&q, after, limit);
     return pg_list(&q, &refused_shape, ROWS_OUT(out, rows), err);
 }
 
 pawl_status postgres_refused_remove(struct store *store, int64_t number, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_REFUSED_REMOVE, "refused_remove", NULL, PAWL_OK);
-    pg_params_big(q.params, number);
+    struct query q = pg_write(store, POSTGRES_Q_REFUSED_REMOVE, "refused_remove", NULL, PAWL_OK);
+    SEND(&q, number);
     return pg_done(&q, err);
 }
 
 pawl_status postgres_pause_set(struct store *store, const struct pause_row *in, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_PAUSE_SET, "pause_set", NULL, check_pause(in, err));
-    pg_params_row(q.params, &pause_new_shape, in);
+    struct query q = pg_write(store, POSTGRES_Q_PAUSE_SET, "pause_set", NULL, check_pause(in, err));
+    SEND(&q, ROW_OF(pause_new_shape, in));
     return pg_done(&q, err);
 }
 
 pawl_status postgres_pause_clear(struct store *store, enum pause_scope scope, pawl_str name,
                                  pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_PAUSE_CLEAR, "pause_clear", NULL, PAWL_OK);
-    pg_params_small(q.params, (int)scope);
-    pg_params_text(q.params, name);
+    struct query q = pg_write(store, POSTGRES_Q_PAUSE_CLEAR, "pause_clear", NULL, PAWL_OK);
+    SEND(&q, scope, name);
     return pg_done(&q, err);
 }
 
 pawl_status postgres_pauses(struct store *store, struct arena *arena, struct pause_rows *out,
                             pawl_error *err) {
-    struct query q;
-    pg_read(&q, store, POSTGRES_Q_VIEW_PAUSES, "pauses", arena, PAWL_OK);
+    struct query q = pg_read(store, POSTGRES_Q_VIEW_PAUSES, "pauses", arena, PAWL_OK);
     return pg_list(&q, &pause_shape, ROWS_OUT(out, rows), err);
 }
 
 pawl_status postgres_audit_add(struct store *store, const struct audit_row *in, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_AUDIT_ADD, "audit_add", NULL, check_audit(in, err));
-    pg_params_text(q.params, in->actor);
-    pg_params_text(q.params, in->action);
-    pg_params_text(q.params, in->detail);
+    struct query q = pg_write(store, POSTGRES_Q_AUDIT_ADD, "audit_add", NULL, check_audit(in, err));
+    SEND(&q, in->actor, in->action, in->detail);
     return pg_done(&q, err);
 }
 
 pawl_status postgres_audits(struct store *store, int64_t before, int limit, struct arena *arena,
                             struct audit_rows *out, pawl_error *err) {
-    struct query q;
-    pg_read(&q, store, POSTGRES_Q_VIEW_AUDITS, "audits", arena, PAWL_OK);
-    pg_params_big(q.params, before);
-    pg_params_int(q.params, limit);
+    struct query q = pg_read(store, POSTGRES_Q_VIEW_AUDITS, "audits", arena, PAWL_OK);
+    SEND(&q, before, limit);
     return pg_list(&q, &audit_shape, ROWS_OUT(out, rows), err);
 }

@@ -9,8 +9,7 @@ pawl_status pg_enqueue_prepare(const struct jobs_enqueue *in, struct arena *aren
     if (result->answers == NULL || result->ids == NULL)
         return pg_answer_no_memory("jobs_enqueue", err);
     *statement = pg_statement_new(POSTGRES_Q_JOBS_ENQUEUE, arena);
-    pg_params_rows(&statement->params, &job_new_shape, in->jobs, in->count);
-    pg_params_uuid(&statement->params, in->request);
+    PARAMS(&statement->params, ROWS_OF(job_new_shape, in->jobs, in->count), in->request);
     return PAWL_OK;
 }
 
@@ -41,18 +40,14 @@ pawl_status postgres_jobs_enqueue(struct store *store, const struct jobs_enqueue
 }
 
 static void claim_params(const struct jobs_claim *in, struct params *p) {
-    pg_params_text(p, jobs_queue(in->queue));
-    pg_params_int(p, in->max);
-    pg_params_big(p, in->lease_ms);
-    pg_params_uuid(p, in->request);
+    PARAMS(p, jobs_queue(in->queue), in->max, in->lease_ms, in->request);
 }
 
 pawl_status postgres_jobs_claim(struct store *store, const struct jobs_claim *in, struct arena *arena,
                                 struct job_list *out, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_JOBS_CLAIM, "jobs_claim", arena, check_jobs_claim(in, err));
-    pg_params_uuid(q.params, in->instance);
-    claim_params(in, q.params);
+    struct query q = pg_write(store, POSTGRES_Q_JOBS_CLAIM, "jobs_claim", arena, check_jobs_claim(in, err));
+    SEND(&q, in->instance);
+    claim_params(in, &q.statement.params);
     return pg_list(&q, &job_shape, ROWS_OUT(out, jobs), err);
 }
 
@@ -66,30 +61,22 @@ static void finish_params(const struct jobs_finish *in, int *classes, struct par
         classes[i] = items[i].refused ? CLASS_PERMANENT + 1 : (int)items[i].error_class;
     }
     size_t some = complete ? 0 : in->count;
-    pg_params_uuid(p, in->instance);
-    pg_params_bigs(p, STRIDED(items, ref.token, in->count));
-    pg_params_bigs(p, STRIDED(items, ref.id, in->count));
-    pg_params_smalls(p, STRIDED(items, outcome, some));
-    pg_params_smalls(p, (struct strided){classes, sizeof *classes, some});
-    pg_params_bigs(p, STRIDED(items, delay_ms, some));
-    pg_params_bigs(p, STRIDED(items, duration_ms, in->count));
-    pg_params_jsons(p, STRIDED(items, output, in->count));
-    pg_params_texts(p, STRIDED(items, error, in->count));
-    pg_params_jsons(p, STRIDED(items, steps, in->count));
-    pg_params_texts(p, STRIDED(items, input_hash, in->count));
-    pg_params_texts(p, STRIDED(items, output_hash, in->count));
-    pg_params_texts(p, STRIDED(items, wait_key, some));
-    pg_params_texts(p, STRIDED(items, wait_step, some));
+    PARAMS(p, in->instance, LIST_OF(items, ref.token, in->count), LIST_OF(items, ref.id, in->count),
+           LIST_OF(items, outcome, some), SMALLS(classes, some), LIST_OF(items, delay_ms, some),
+           LIST_OF(items, duration_ms, in->count), JSONS_OF(items, output, in->count),
+           LIST_OF(items, error, in->count), JSONS_OF(items, steps, in->count),
+           LIST_OF(items, input_hash, in->count), LIST_OF(items, output_hash, in->count),
+           LIST_OF(items, wait_key, some), LIST_OF(items, wait_step, some));
     claim_params(&in->claim, p);
 }
 
 /* The first row has the answers, those after it the jobs of the next claim. */
 pawl_status postgres_jobs_finish(struct store *store, const struct jobs_finish *in, struct arena *arena,
                                  struct finish_result *out, pawl_error *err) {
-    struct query q;
     struct row_list jobs = {NULL, 0};
     struct finish_result result = {.count = in->count};
-    pg_write(&q, store, POSTGRES_Q_JOBS_FINISH, "jobs_finish", arena, check_jobs_finish(in, err));
+    struct query q =
+        pg_write(store, POSTGRES_Q_JOBS_FINISH, "jobs_finish", arena, check_jobs_finish(in, err));
     if (q.status != PAWL_OK)
         return q.status;
     result.answers = arena_array(arena, in->count, sizeof *result.answers);
@@ -97,7 +84,7 @@ pawl_status postgres_jobs_finish(struct store *store, const struct jobs_finish *
     int *classes = arena_array(arena, in->count, sizeof *classes);
     if (result.answers == NULL || result.results == NULL || classes == NULL)
         return pg_answer_no_memory(q.op, err);
-    finish_params(in, classes, q.params);
+    finish_params(in, classes, &q.statement.params);
     pawl_status status = pg_ask(&q, err);
     if (status == PAWL_OK && (PQntuples(q.statement.result) < 1 ||
                               !pg_cell_array_ints(pg_cell(&q, 0, 0), (int *)result.answers, in->count) ||
@@ -114,12 +101,9 @@ pawl_status postgres_jobs_finish(struct store *store, const struct jobs_finish *
 
 pawl_status postgres_jobs_renew(struct store *store, const struct jobs_renew *in, struct arena *arena,
                                 struct renew_result *out, pawl_error *err) {
-    struct query q;
     struct answer_list list = {0};
-    pg_write(&q, store, POSTGRES_Q_JOBS_RENEW, "jobs_renew", arena, check_jobs_renew(in, err));
-    pg_params_uuid(q.params, in->instance);
-    pg_params_rows(q.params, &renew_item_shape, in->items, in->count);
-    pg_params_big(q.params, in->lease_ms);
+    struct query q = pg_write(store, POSTGRES_Q_JOBS_RENEW, "jobs_renew", arena, check_jobs_renew(in, err));
+    SEND(&q, in->instance, ROWS_OF(renew_item_shape, in->items, in->count), in->lease_ms);
     pawl_status status = pg_answers(&q, in->count, &list, err);
     bool *cancel = status == PAWL_OK ? arena_array(arena, in->count, sizeof *cancel) : NULL;
     if (status == PAWL_OK && cancel == NULL)
@@ -142,45 +126,37 @@ static pawl_status job_answers(struct query *q, size_t count, struct job_answers
 
 pawl_status postgres_jobs_cancel(struct store *store, const int64_t *ids, size_t count, struct arena *arena,
                                  struct job_answers *out, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_JOBS_CANCEL, "jobs_cancel", arena,
-             check_job_ids("jobs_cancel", ids, count, err));
-    pg_params_bigs(q.params, (struct strided){ids, sizeof *ids, count});
+    struct query q = pg_write(store, POSTGRES_Q_JOBS_CANCEL, "jobs_cancel", arena,
+                              check_job_ids("jobs_cancel", ids, count, err));
+    SEND(&q, LIST(ids, count));
     return job_answers(&q, count, out, err);
 }
 
 pawl_status postgres_jobs_redrive(struct store *store, const int64_t *ids, size_t count, bool discard,
                                   struct arena *arena, struct job_answers *out, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_JOBS_REDRIVE, "jobs_redrive", arena,
-             check_job_ids("jobs_redrive", ids, count, err));
-    pg_params_bigs(q.params, (struct strided){ids, sizeof *ids, count});
-    pg_params_bool(q.params, discard);
+    struct query q = pg_write(store, POSTGRES_Q_JOBS_REDRIVE, "jobs_redrive", arena,
+                              check_job_ids("jobs_redrive", ids, count, err));
+    SEND(&q, LIST(ids, count), discard);
     return job_answers(&q, count, out, err);
 }
 
 pawl_status postgres_jobs_wake(struct store *store, const struct job_wake *in, struct wake_result *out,
                                pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_JOBS_WAKE, "jobs_wake", NULL, check_job_wake(in, err));
-    pg_params_row(q.params, &job_wake_shape, in);
+    struct query q = pg_write(store, POSTGRES_Q_JOBS_WAKE, "jobs_wake", NULL, check_job_wake(in, err));
+    SEND(&q, ROW_OF(job_wake_shape, in));
     return pg_row(&q, &wake_result_shape, out, err);
 }
 
 pawl_status postgres_jobs_steps_put(struct store *store, const struct steps_put *in, struct arena *arena,
                                     struct job_answers *out, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_STEPS_PUT, "steps_put", arena, check_steps_put(in, err));
-    pg_params_uuid(q.params, in->instance);
-    pg_params_big(q.params, in->ref.token);
-    pg_params_big(q.params, in->ref.id);
-    pg_params_rows(q.params, &job_step_new_shape, in->steps, in->count);
+    struct query q = pg_write(store, POSTGRES_Q_STEPS_PUT, "steps_put", arena, check_steps_put(in, err));
+    SEND(&q, in->instance, in->ref.token, in->ref.id, ROWS_OF(job_step_new_shape, in->steps, in->count));
     return job_answers(&q, in->count, out, err);
 }
 
 pawl_status postgres_jobs_limit_set(struct store *store, const struct job_limit *in, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_JOB_LIMIT_SET, "job_limit_set", NULL, check_job_limit(in, err));
-    pg_params_row(q.params, &job_limit_shape, in);
+    struct query q =
+        pg_write(store, POSTGRES_Q_JOB_LIMIT_SET, "job_limit_set", NULL, check_job_limit(in, err));
+    SEND(&q, ROW_OF(job_limit_shape, in));
     return pg_done(&q, err);
 }

@@ -5,19 +5,17 @@
 
 pawl_status postgres_jobs_task_put(struct store *store, const struct task *in, struct arena *arena,
                                    struct put_answer *out, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_TASK_PUT, "task_put", arena, check_task(in, err));
-    pg_params_row(q.params, &task_new_shape, in);
+    struct query q = pg_write(store, POSTGRES_Q_TASK_PUT, "task_put", arena, check_task(in, err));
+    SEND(&q, ROW_OF(task_new_shape, in));
     return pg_row(&q, &put_answer_shape, out, err);
 }
 
 /* An operation that names one thing and answers applied, conflict (in use) or not found. */
 static pawl_status remove_named(struct store *store, enum postgres_query query, const char *op, pawl_str name,
                                 pawl_error *err) {
-    struct query q;
     enum store_answer answer = ANSWER_APPLIED;
-    pg_write(&q, store, query, op, NULL, PAWL_OK);
-    pg_params_text(q.params, name);
+    struct query q = pg_write(store, query, op, NULL, PAWL_OK);
+    SEND(&q, name);
     pawl_status status = pg_answer(&q, &answer, err);
     if (status != PAWL_OK || answer == ANSWER_APPLIED)
         return status;
@@ -34,47 +32,34 @@ pawl_status postgres_jobs_schedule_remove(struct store *store, pawl_str name, pa
 
 pawl_status postgres_jobs_tasks(struct store *store, pawl_str name, pawl_str after_name, int limit,
                                 struct arena *arena, struct task_list *out, pawl_error *err) {
-    struct query q;
-    pg_read(&q, store, POSTGRES_Q_TASKS, "tasks", arena, check_list_limit("tasks", limit, err));
-    pg_params_text(q.params, name);
-    pg_params_text(q.params, after_name);
-    pg_params_int(q.params, limit);
+    struct query q = pg_read(store, POSTGRES_Q_TASKS, "tasks", arena, check_limit("tasks", limit, err));
+    SEND(&q, name, after_name, limit);
     return pg_list(&q, &task_shape, ROWS_OUT(out, tasks), err);
 }
 
 pawl_status postgres_jobs_schedule_put(struct store *store, const struct job_schedule *in,
                                        struct put_answer *out, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_SCHEDULE_PUT, "schedule_put", NULL, check_schedule(in, err));
-    pg_params_row(q.params, &schedule_new_shape, in);
-    pg_params_big(q.params, in->version);
+    struct query q = pg_write(store, POSTGRES_Q_SCHEDULE_PUT, "schedule_put", NULL, check_schedule(in, err));
+    SEND(&q, ROW_OF(schedule_new_shape, in), in->version);
     return pg_row(&q, &put_answer_plain_shape, out, err);
 }
 
 pawl_status postgres_jobs_schedules(struct store *store, const struct schedule_filter *filter,
                                     struct arena *arena, struct job_schedule_list *out, pawl_error *err) {
-    struct query q;
-    pg_read(&q, store, POSTGRES_Q_SCHEDULES, "schedules", arena,
-            check_list_limit("schedules", filter->limit, err));
-    pg_params_text(q.params, filter->name);
-    pg_params_text(q.params, filter->task);
-    pg_params_bool(q.params, filter->due);
-    pg_params_text(q.params, filter->due ? (pawl_str){NULL, 0} : filter->after_name);
-    pg_params_int(q.params, filter->limit);
+    struct query q = pg_read(store, POSTGRES_Q_SCHEDULES, "schedules", arena,
+                             check_limit("schedules", filter->limit, err));
+    SEND(&q, filter->name, filter->task, filter->due, filter->due ? str_from(NULL) : filter->after_name,
+         filter->limit);
     return pg_list(&q, &schedule_shape, ROWS_OUT_NOW(out, schedules), err);
 }
 
 pawl_status postgres_jobs_schedule_fire(struct store *store, const struct schedule_fire *in,
                                         struct arena *arena, struct fire_result *out, pawl_error *err) {
-    struct query q;
     struct fire_result result = {0};
-    pg_write(&q, store, POSTGRES_Q_SCHEDULE_FIRE, "schedule_fire", arena, check_schedule_fire(in, err));
-    pg_params_text(q.params, in->name);
-    pg_params_big(q.params, in->version);
-    pg_params_bigs(q.params, (struct strided){in->instants, sizeof *in->instants, in->count});
-    pg_params_bigs(q.params, (struct strided){in->due_ms, sizeof *in->due_ms, in->count});
-    pg_params_big(q.params, in->through_ms);
-    pg_params_big(q.params, in->next_ms);
+    struct query q =
+        pg_write(store, POSTGRES_Q_SCHEDULE_FIRE, "schedule_fire", arena, check_schedule_fire(in, err));
+    SEND(&q, in->name, in->version, LIST(in->instants, in->count), LIST(in->due_ms, in->count),
+         in->through_ms, in->next_ms);
     pawl_status status = pg_ask_one(&q, err);
     if (status == PAWL_OK) {
         result.answer = (enum store_answer)pg_cell_int(pg_cell(&q, 0, 0));
@@ -92,24 +77,28 @@ pawl_status postgres_jobs_schedule_fire(struct store *store, const struct schedu
     return status;
 }
 
+pawl_status postgres_jobs_refusal_add(struct store *store, const struct refusal *in, pawl_error *err) {
+    struct query q = pg_write(store, POSTGRES_Q_REFUSAL_ADD, "refusal_add", NULL, PAWL_OK);
+    SEND(&q, in->agent, in->missing);
+    return pg_done(&q, err);
+}
+
 pawl_status postgres_jobs_agent_put(struct store *store, const struct agent *in, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_AGENT_PUT, "agent_put", NULL, check_agent(in, err));
-    pg_params_row(q.params, &agent_new_shape, in);
+    struct query q = pg_write(store, POSTGRES_Q_AGENT_PUT, "agent_put", NULL, check_agent(in, err));
+    SEND(&q, ROW_OF(agent_new_shape, in));
     return pg_done(&q, err);
 }
 
 pawl_status postgres_jobs_agents(struct store *store, struct arena *arena, struct agent_list *out,
                                  pawl_error *err) {
-    struct query q;
-    pg_read(&q, store, POSTGRES_Q_AGENTS, "agents", arena, PAWL_OK);
+    struct query q = pg_read(store, POSTGRES_Q_AGENTS, "agents", arena, PAWL_OK);
     return pg_list(&q, &agent_shape, ROWS_OUT(out, agents), err);
 }
 
 pawl_status postgres_jobs_refusals(struct store *store, int limit, struct arena *arena,
                                    struct refusal_list *out, pawl_error *err) {
-    struct query q;
-    pg_read(&q, store, POSTGRES_Q_REFUSALS, "refusals", arena, check_list_limit("refusals", limit, err));
-    pg_params_int(q.params, limit);
+    struct query q =
+        pg_read(store, POSTGRES_Q_REFUSALS, "refusals", arena, check_limit("refusals", limit, err));
+    SEND(&q, limit);
     return pg_list(&q, &refusal_shape, ROWS_OUT(out, refusals), err);
 }

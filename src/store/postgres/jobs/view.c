@@ -6,11 +6,10 @@
 /* A page without jobs is a row without one. */
 pawl_status postgres_jobs_jobs(struct store *store, const struct job_filter *filter, struct arena *arena,
                                struct job_rows *out, pawl_error *err) {
-    struct query q;
     struct job_filter wanted = *filter;
     wanted.scan_max = filter->scan_max > 0 ? filter->scan_max : PAWL_LIST_SCAN;
-    pg_read(&q, store, POSTGRES_Q_VIEW_JOBS, "jobs", arena, check_job_filter(filter, err));
-    pg_params_row(q.params, &job_filter_shape, &wanted);
+    struct query q = pg_read(store, POSTGRES_Q_VIEW_JOBS, "jobs", arena, check_job_filter(filter, err));
+    SEND(&q, ROW_OF(job_filter_shape, &wanted));
     pawl_status status = pg_ask(&q, err);
     if (status != PAWL_OK)
         return status;
@@ -33,11 +32,10 @@ pawl_status postgres_jobs_jobs(struct store *store, const struct job_filter *fil
 
 pawl_status postgres_jobs_why(struct store *store, int64_t id, struct arena *arena, struct job_why *out,
                               pawl_error *err) {
-    struct query q;
     struct job_why why = {0};
     struct job_rows rows = {.count = 0};
-    pg_read(&q, store, POSTGRES_Q_JOB_WHY, "job_why", arena, PAWL_OK);
-    pg_params_big(q.params, id);
+    struct query q = pg_read(store, POSTGRES_Q_JOB_WHY, "job_why", arena, PAWL_OK);
+    SEND(&q, id);
     pawl_status status = pg_row(&q, &job_why_shape, &why, err);
     if (status == PAWL_OK)
         status = postgres_jobs_jobs(store, &(struct job_filter){.id = id, .limit = 1}, arena, &rows, err);
@@ -52,27 +50,25 @@ pawl_status postgres_jobs_why(struct store *store, int64_t id, struct arena *are
 
 pawl_status postgres_jobs_dead_groups(struct store *store, int limit, struct arena *arena,
                                       struct job_dead_groups *out, pawl_error *err) {
-    struct query q;
-    pg_read(&q, store, POSTGRES_Q_JOB_DEAD_GROUPS, "job_dead_groups", arena,
-            check_list_limit("job_dead_groups", limit, err));
-    pg_params_int(q.params, limit);
+    struct query q = pg_read(store, POSTGRES_Q_JOB_DEAD_GROUPS, "job_dead_groups", arena,
+                             check_limit("job_dead_groups", limit, err));
+    SEND(&q, limit);
     return pg_list(&q, &job_dead_group_shape, ROWS_OUT(out, groups), err);
 }
 
 pawl_status postgres_jobs_counts(struct store *store, struct arena *arena, struct job_counts_list *out,
                                  pawl_error *err) {
-    struct query q;
-    pg_read(&q, store, POSTGRES_Q_JOB_COUNTS, "job_counts", arena, PAWL_OK);
+    struct query q = pg_read(store, POSTGRES_Q_JOB_COUNTS, "job_counts", arena, PAWL_OK);
     return pg_list(&q, &job_counts_shape, ROWS_OUT_NOW(out, queues), err);
 }
 
 /* Columns: a priority's row, and what is overdue; a row without a priority has only that. */
 pawl_status postgres_jobs_backlog(struct store *store, int look_max, struct arena *arena,
                                   struct job_backlog *out, pawl_error *err) {
-    struct query q;
     struct row_list rows = {NULL, 0};
-    pg_read(&q, store, POSTGRES_Q_JOB_BACKLOG, "job_backlog", arena, check_backlog_look(look_max, err));
-    pg_params_int(q.params, look_max);
+    struct query q =
+        pg_read(store, POSTGRES_Q_JOB_BACKLOG, "job_backlog", arena, check_backlog_look(look_max, err));
+    SEND(&q, look_max);
     pawl_status status = pg_ask(&q, err);
     if (status == PAWL_OK)
         status = pg_rows_take(pg_cell(&q, 0, 0), q.op, &job_priority_shape, arena, &rows, err);
@@ -95,16 +91,14 @@ pawl_status postgres_jobs_backlog(struct store *store, int look_max, struct aren
 
 pawl_status postgres_jobs_limits(struct store *store, struct arena *arena, struct job_limits *out,
                                  pawl_error *err) {
-    struct query q;
-    pg_read(&q, store, POSTGRES_Q_JOB_LIMITS, "job_limits", arena, PAWL_OK);
+    struct query q = pg_read(store, POSTGRES_Q_JOB_LIMITS, "job_limits", arena, PAWL_OK);
     return pg_list(&q, &job_limit_shape, ROWS_OUT(out, limits), err);
 }
 
 pawl_status postgres_jobs_steps_read(struct store *store, int64_t job_id, struct arena *arena,
                                      struct job_steps *out, pawl_error *err) {
-    struct query q;
-    pg_read(&q, store, POSTGRES_Q_STEPS_READ, "steps_read", arena, PAWL_OK);
-    pg_params_big(q.params, job_id);
+    struct query q = pg_read(store, POSTGRES_Q_STEPS_READ, "steps_read", arena, PAWL_OK);
+    SEND(&q, job_id);
     pawl_status status = pg_list(&q, &job_step_shape, ROWS_OUT(out, steps), err);
     for (size_t i = 0; status == PAWL_OK && i < out->count; i++)
         out->steps[i].duration_ms = out->steps[i].finished_ms - out->steps[i].started_ms;

@@ -71,25 +71,20 @@ static void grant_prepare(struct batch *batch) {
         return;
     batch->grant = step(batch, POSTGRES_Q_WORK_PERSPECTIVES);
     struct params *p = &batch->grant->params;
-    pg_params_uuid(p, in->instance.id);
-    pg_params_texts(p, (struct strided){in->perspectives, sizeof *in->perspectives, in->perspective_count});
-    pg_params_int(p, in->checkpoint_max);
-    pg_params_big(p, in->lease_ms);
-    pg_params_uuid(p, in->request);
+    PARAMS(p, in->instance.id, LIST(in->perspectives, in->perspective_count), in->checkpoint_max,
+           in->lease_ms, in->request);
 }
 
 static pawl_status batch_prepare(struct batch *batch, pawl_error *err) {
     const struct work_batch *in = batch->in;
     batch->begin = step(batch, POSTGRES_Q_BATCH_BEGIN);
-    pg_params_row(&batch->begin->params, &instance_new_shape, &in->instance);
-    pg_params_uuid(&batch->begin->params, in->request);
-    pg_params_int(&batch->begin->params, in->instance.slots);
+    PARAMS(&batch->begin->params, ROW_OF(instance_new_shape, &in->instance), in->request, in->instance.slots);
     pawl_status status = PAWL_OK;
     for (int k = KIND_OUTBOX; status == PAWL_OK && k <= KIND_COUNT; k++)
         status = kind_prepare(batch, k, err);
     if (in->receptor_count > 0) {
         batch->receptors = step(batch, POSTGRES_Q_RECEPTORS_REPORT);
-        pg_params_rows(&batch->receptors->params, &receptor_report_shape, in->receptors, in->receptor_count);
+        PARAMS(&batch->receptors->params, ROWS_OF(receptor_report_shape, in->receptors, in->receptor_count));
     }
     const struct checkpoints_report checkpoints = batch_checkpoints(in);
     const struct checkpoints_renew extend = batch_checkpoints_renew(in);
@@ -105,7 +100,7 @@ static pawl_status batch_prepare(struct batch *batch, pawl_error *err) {
     grant_prepare(batch);
     if ((in->flags & BATCH_LANES) != 0) {
         batch->lanes = step(batch, POSTGRES_Q_LANES_OWNED);
-        pg_params_uuid(&batch->lanes->params, in->instance.id);
+        PARAMS(&batch->lanes->params, in->instance.id);
     }
     return status;
 }

@@ -3,27 +3,24 @@
 
 pawl_status postgres_dead_redrive(struct store *store, const struct dead_ref *refs, size_t count,
                                   struct arena *arena, struct answer_list *out, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_DEAD_REDRIVE, "dead_redrive", arena,
-             check_dead_refs("dead_redrive", refs, count, err));
-    pg_params_rows(q.params, &dead_ref_shape, refs, count);
+    struct query q = pg_write(store, POSTGRES_Q_DEAD_REDRIVE, "dead_redrive", arena,
+                              check_dead_refs("dead_redrive", refs, count, err));
+    SEND(&q, ROWS_OF(dead_ref_shape, refs, count));
     return pg_answers(&q, count, out, err);
 }
 
 pawl_status postgres_dead_discard(struct store *store, const struct dead_ref *refs, size_t count,
                                   struct arena *arena, struct answer_list *out, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_DEAD_DISCARD, "dead_discard", arena,
-             check_dead_refs("dead_discard", refs, count, err));
-    pg_params_rows(q.params, &dead_ref_shape, refs, count);
+    struct query q = pg_write(store, POSTGRES_Q_DEAD_DISCARD, "dead_discard", arena,
+                              check_dead_refs("dead_discard", refs, count, err));
+    SEND(&q, ROWS_OF(dead_ref_shape, refs, count));
     return pg_answers(&q, count, out, err);
 }
 
 pawl_status postgres_history_remove(struct store *store, const struct dead_ref *refs, size_t count,
                                     int64_t *removed, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_HISTORY_REMOVE, "history_remove", NULL,
-             check_dead_refs("history_remove", refs, count, err));
-    pg_params_rows(q.params, &dead_ref_shape, refs, count);
+    struct query q = pg_write(store, POSTGRES_Q_HISTORY_REMOVE, "history_remove", NULL,
+                              check_dead_refs("history_remove", refs, count, err));
+    SEND(&q, ROWS_OF(dead_ref_shape, refs, count));
     return pg_int(&q, removed, err);
 }

@@ -155,9 +155,7 @@ pawl_status postgres_finish_in_transaction(struct pg_conn *conn, const char *sch
         status = finish_new(POSTGRES_Q_FINISH, &statement, err);
     if (status != PAWL_OK)
         return status;
-    pg_params_small(&statement.params, (int)kind);
-    pg_params_big(&statement.params, ref.token);
-    pg_params_uuid(&statement.params, ref.id);
+    PARAMS(&statement.params, kind, ref.token, ref.id);
     return finish(conn, schema, &statement, err);
 }
 
@@ -169,8 +167,6 @@ pawl_status postgres_job_finish_in_transaction(struct pg_conn *conn, const char 
         status = finish_new(POSTGRES_Q_JOB_COMPLETE, &statement, err);
     if (status != PAWL_OK)
         return status;
-    pg_params_big(&statement.params, ref.token);
-    pg_params_big(&statement.params, ref.id);
-    pg_params_big(&statement.params, duration_ms);
+    PARAMS(&statement.params, ref.token, ref.id, duration_ms);
     return finish(conn, schema, &statement, err);
 }

@@ -31,12 +31,11 @@ static pawl_status rows_take(const PGresult *result, struct arena *arena, struct
 
 pawl_status postgres_messages(struct store *store, const struct message_filter *filter, struct arena *arena,
                               struct message_rows *out, pawl_error *err) {
-    struct query q;
     struct message_filter wanted = *filter;
     wanted.limit = filter->limit > 0 ? filter->limit : PAWL_LIST_DEFAULT;
     wanted.scan_max = filter->scan_max > 0 ? filter->scan_max : PAWL_LIST_SCAN;
-    pg_read(&q, store, POSTGRES_Q_VIEW_MESSAGES, "messages", arena, PAWL_OK);
-    pg_params_row(q.params, &message_filter_shape, &wanted);
+    struct query q = pg_read(store, POSTGRES_Q_VIEW_MESSAGES, "messages", arena, PAWL_OK);
+    SEND(&q, ROW_OF(message_filter_shape, &wanted));
     pawl_status status = pg_ask(&q, err);
     if (status == PAWL_OK)
         status = rows_take(q.statement.result, arena, out, err);
@@ -48,9 +47,8 @@ pawl_status postgres_messages(struct store *store, const struct message_filter *
 
 pawl_status postgres_message_find(struct store *store, pawl_uuid id, struct arena *arena,
                                   struct message_rows *out, pawl_error *err) {
-    struct query q;
-    pg_read(&q, store, POSTGRES_Q_VIEW_MESSAGE, "message_find", arena, PAWL_OK);
-    pg_params_uuid(q.params, id);
+    struct query q = pg_read(store, POSTGRES_Q_VIEW_MESSAGE, "message_find", arena, PAWL_OK);
+    SEND(&q, id);
     pawl_status status = pg_ask(&q, err);
     if (status == PAWL_OK)
         status = rows_take(q.statement.result, arena, out, err);
@@ -61,10 +59,8 @@ pawl_status postgres_message_find(struct store *store, pawl_uuid id, struct aren
 pawl_status postgres_dead_groups(struct store *store, enum store_kind kind, int limit, struct arena *arena,
                                  struct dead_groups *out, pawl_error *err) {
     struct place at = {.op = "dead_groups", .err = err};
-    struct query q;
-    pg_read(&q, store, POSTGRES_Q_VIEW_DEAD_GROUPS, at.op, arena, place_kind(&at, kind));
-    pg_params_small(q.params, (int)kind);
-    pg_params_int(q.params, limit > 0 ? limit : PAWL_LIST_DEFAULT);
+    struct query q = pg_read(store, POSTGRES_Q_VIEW_DEAD_GROUPS, at.op, arena, place_kind(&at, kind));
+    SEND(&q, kind, limit > 0 ? limit : PAWL_LIST_DEFAULT);
     pawl_status status = pg_list(&q, &dead_group_shape, ROWS_OUT(out, groups), err);
     for (size_t i = 0; status == PAWL_OK && i < out->count; i++)
         out->groups[i].kind = kind;
@@ -95,8 +91,8 @@ pawl_status postgres_why(struct store *store, pawl_uuid id, struct arena *arena,
     char text[UUID_TEXT_BYTES];
     struct statement steps[2] = {pg_statement_new(POSTGRES_Q_WHY, arena),
                                  pg_statement_new(POSTGRES_Q_VIEW_MESSAGE, arena)};
-    pg_params_uuid(&steps[0].params, id);
-    pg_params_uuid(&steps[1].params, id);
+    PARAMS(&steps[0].params, id);
+    PARAMS(&steps[1].params, id);
     pawl_status status = pg_statements_run(postgres_of(store), "why", steps, 2, err);
     if (status == PAWL_OK && PQntuples(steps[0].result) == 0)
         status = error_set(err, PAWL_NOT_FOUND, "why",

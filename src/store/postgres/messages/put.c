@@ -38,16 +38,12 @@ pawl_status pg_put_prepare(const struct messages_put *in, struct arena *arena, s
     *statement = pg_statement_new(is_plain(in) ? POSTGRES_Q_PUT_ONE : POSTGRES_Q_PUT, arena);
     struct params *p = &statement->params;
     if (is_plain(in)) {
-        pg_params_uuid(p, out->ids[0]);
-        pg_params_row(p, &message_new_shape, m);
+        PARAMS(p, out->ids[0], ROW_OF(message_new_shape, m));
         return PAWL_OK;
     }
-    pg_params_small(p, (int)in->kind);
-    pg_params_uuids(p, (struct strided){out->ids, sizeof *out->ids, in->count});
-    pg_params_rows(p, &message_new_shape, m, in->count);
-    pg_params_text(p, in->kind == KIND_INBOX ? in->consumer : (pawl_str){NULL, 0});
-    pg_params_bigs(p, (struct strided){hashes, sizeof *hashes, in->kind == KIND_INBOX ? in->count : 0});
-    pg_params_uuid(p, in->request);
+    PARAMS(p, in->kind, LIST(out->ids, in->count), ROWS_OF(message_new_shape, m, in->count),
+           in->kind == KIND_INBOX ? in->consumer : str_from(NULL),
+           LIST(hashes, in->kind == KIND_INBOX ? in->count : 0), in->request);
     return PAWL_OK;
 }
 

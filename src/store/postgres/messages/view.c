@@ -4,8 +4,7 @@
 #include "store/postgres/query.h"
 
 pawl_status postgres_counts(struct store *store, struct counts *out, pawl_error *err) {
-    struct query q;
-    pg_read(&q, store, POSTGRES_Q_VIEW_COUNTS, "counts", NULL, PAWL_OK);
+    struct query q = pg_read(store, POSTGRES_Q_VIEW_COUNTS, "counts", NULL, PAWL_OK);
     pawl_status status = pg_ask(&q, err);
     if (status == PAWL_OK && PQntuples(q.statement.result) != KIND_COUNT)
         status = pg_answer_malformed(q.op, err);
@@ -26,17 +25,15 @@ pawl_status postgres_counts(struct store *store, struct counts *out, pawl_error 
 
 pawl_status postgres_instances(struct store *store, struct arena *arena, struct instance_rows *out,
                                pawl_error *err) {
-    struct query q;
-    pg_read(&q, store, POSTGRES_Q_VIEW_INSTANCES, "instances", arena, PAWL_OK);
+    struct query q = pg_read(store, POSTGRES_Q_VIEW_INSTANCES, "instances", arena, PAWL_OK);
     return pg_list(&q, &instance_shape, ROWS_OUT(out, rows), err);
 }
 
 pawl_status postgres_lanes(struct store *store, enum store_kind kind, struct arena *arena,
                            struct lane_rows *out, pawl_error *err) {
     struct place at = {.op = "lanes", .err = err};
-    struct query q;
-    pg_read(&q, store, POSTGRES_Q_VIEW_LANES, at.op, arena, place_kind(&at, kind));
-    pg_params_small(q.params, (int)kind);
+    struct query q = pg_read(store, POSTGRES_Q_VIEW_LANES, at.op, arena, place_kind(&at, kind));
+    SEND(&q, kind);
     pawl_status status = pg_list(&q, &lane_shape, ROWS_OUT(out, rows), err);
     for (size_t i = 0; status == PAWL_OK && i < out->count; i++)
         out->rows[i].kind = kind;
@@ -45,12 +42,10 @@ pawl_status postgres_lanes(struct store *store, enum store_kind kind, struct are
 
 pawl_status postgres_checkpoint_get(struct store *store, pawl_str stream, pawl_str perspective,
                                     struct arena *arena, struct checkpoint_row *out, pawl_error *err) {
-    struct query q;
     struct checkpoint_row *rows = NULL;
     size_t count = 0;
-    pg_read(&q, store, POSTGRES_Q_VIEW_CHECKPOINT, "checkpoint_get", arena, PAWL_OK);
-    pg_params_text(q.params, stream);
-    pg_params_text(q.params, perspective);
+    struct query q = pg_read(store, POSTGRES_Q_VIEW_CHECKPOINT, "checkpoint_get", arena, PAWL_OK);
+    SEND(&q, stream, perspective);
     pawl_status status = pg_list(&q, &checkpoint_row_shape, (struct rows_out){&rows, &count, NULL}, err);
     if (status == PAWL_OK && count == 0)
         return checkpoint_missing(stream, perspective, err);
@@ -61,9 +56,8 @@ pawl_status postgres_checkpoint_get(struct store *store, pawl_str stream, pawl_s
 
 pawl_status postgres_receptors(struct store *store, pawl_uuid event_id, struct arena *arena,
                                struct receptor_row **rows, size_t *count, pawl_error *err) {
-    struct query q;
-    pg_read(&q, store, POSTGRES_Q_VIEW_RECEPTORS, "receptors", arena, PAWL_OK);
-    pg_params_uuid(q.params, event_id);
+    struct query q = pg_read(store, POSTGRES_Q_VIEW_RECEPTORS, "receptors", arena, PAWL_OK);
+    SEND(&q, event_id);
     pawl_status status = pg_list(&q, &receptor_shape, (struct rows_out){rows, count, NULL}, err);
     for (size_t i = 0; status == PAWL_OK && i < *count; i++)
         (*rows)[i].event_id = event_id;
@@ -72,10 +66,8 @@ pawl_status postgres_receptors(struct store *store, pawl_uuid event_id, struct a
 
 pawl_status postgres_message_ids(struct store *store, pawl_uuid low, pawl_uuid high, int limit,
                                  struct arena *arena, struct uuid_list *out, pawl_error *err) {
-    struct query q;
-    pg_read(&q, store, POSTGRES_Q_VIEW_IDS, "message_ids", arena, check_limit("message_ids", limit, err));
-    pg_params_uuid(q.params, low);
-    pg_params_uuid(q.params, high);
-    pg_params_int(q.params, limit);
+    struct query q =
+        pg_read(store, POSTGRES_Q_VIEW_IDS, "message_ids", arena, check_limit("message_ids", limit, err));
+    SEND(&q, low, high, limit);
     return pg_list(&q, &id_shape, ROWS_OUT(out, ids), err);
 }

@@ -82,10 +82,9 @@ static void write_partitions(struct json_writer *w, const struct run_start *in) 
 
 pawl_status postgres_runs_start(struct store *store, const struct run_start *in, struct run_started *out,
                                 pawl_error *err) {
-    struct query q;
     struct buf options, partitions;
     struct json_writer w;
-    pg_write(&q, store, POSTGRES_Q_RUN_START, "run_start", NULL, check_run_start(in, err));
+    struct query q = pg_write(store, POSTGRES_Q_RUN_START, "run_start", NULL, check_run_start(in, err));
     if (q.status != PAWL_OK)
         return q.status;
     buf_init(&options, 0);
@@ -97,10 +96,7 @@ pawl_status postgres_runs_start(struct store *store, const struct run_start *in,
     q.status = buf_status(&options, q.op, err);
     if (q.status == PAWL_OK)
         q.status = buf_status(&partitions, q.op, err);
-    pg_params_text(q.params, in->name);
-    pg_params_text(q.params, in->type);
-    pg_params_json(q.params, buf_str(&partitions));
-    pg_params_json(q.params, buf_str(&options));
+    SEND(&q, in->name, in->type, JSON_OF(buf_str(&partitions)), JSON_OF(buf_str(&options)));
     pawl_status status = pg_row(&q, &run_started_shape, out, err);
     buf_free(&options);
     buf_free(&partitions);
@@ -109,78 +105,67 @@ pawl_status postgres_runs_start(struct store *store, const struct run_start *in,
 
 pawl_status postgres_runs_page_begin(struct store *store, const struct page_ref *in, struct arena *arena,
                                      struct page *out, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_PAGE_BEGIN, "page_begin", arena, check_page_ref("page_begin", in, err));
-    pg_params_row(q.params, &page_ref_shape, in);
+    struct query q =
+        pg_write(store, POSTGRES_Q_PAGE_BEGIN, "page_begin", arena, check_page_ref("page_begin", in, err));
+    SEND(&q, ROW_OF(page_ref_shape, in));
     return pg_row(&q, &page_shape, out, err);
 }
 
 pawl_status postgres_runs_page_commit(struct store *store, const struct page_commit *in, struct arena *arena,
                                       struct page_result *out, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_PAGE_COMMIT, "page_commit", arena, check_page_commit(in, err));
-    pg_params_row(q.params, &page_ref_shape, &in->ref);
-    pg_params_rows(q.params, &run_item_shape, in->items, in->count);
-    pg_params_small(q.params, (int)in->more);
-    pg_params_text(q.params, in->cursor);
-    pg_params_big(q.params, in->fetch_ms);
+    struct query q =
+        pg_write(store, POSTGRES_Q_PAGE_COMMIT, "page_commit", arena, check_page_commit(in, err));
+    SEND(&q, ROW_OF(page_ref_shape, &in->ref), ROWS_OF(run_item_shape, in->items, in->count), in->more,
+         in->cursor, in->fetch_ms);
     return pg_row(&q, &page_result_shape, out, err);
 }
 
 pawl_status postgres_runs_reset(struct store *store, const struct partition_reset *in, enum store_answer *out,
                                 pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_RUN_RESET, "partition_reset", NULL, check_partition_reset(in, err));
-    pg_params_row(q.params, &partition_reset_shape, in);
+    struct query q =
+        pg_write(store, POSTGRES_Q_RUN_RESET, "partition_reset", NULL, check_partition_reset(in, err));
+    SEND(&q, ROW_OF(partition_reset_shape, in));
     return pg_answer(&q, out, err);
 }
 
 pawl_status postgres_runs_retry(struct store *store, const struct run_retry *in, struct run_retried *out,
                                 pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_RUN_RETRY, "run_retry", NULL, check_run_retry(in, err));
-    pg_params_big(q.params, in->run);
-    pg_params_int(q.params, in->part);
+    struct query q = pg_write(store, POSTGRES_Q_RUN_RETRY, "run_retry", NULL, check_run_retry(in, err));
+    SEND(&q, in->run, in->part);
     return pg_row(&q, &run_retried_shape, out, err);
 }
 
 pawl_status postgres_runs_pause(struct store *store, int64_t run, bool paused, enum store_answer *out,
                                 pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_RUN_PAUSE, "run_pause", NULL, PAWL_OK);
-    pg_params_big(q.params, run);
-    pg_params_bool(q.params, paused);
+    struct query q = pg_write(store, POSTGRES_Q_RUN_PAUSE, "run_pause", NULL, PAWL_OK);
+    SEND(&q, run, paused);
     return pg_answer(&q, out, err);
 }
 
 pawl_status postgres_runs_cancel(struct store *store, int64_t run, enum store_answer *out, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_RUN_CANCEL, "run_cancel", NULL, PAWL_OK);
-    pg_params_big(q.params, run);
+    struct query q = pg_write(store, POSTGRES_Q_RUN_CANCEL, "run_cancel", NULL, PAWL_OK);
+    SEND(&q, run);
     return pg_answer(&q, out, err);
 }
 
 pawl_status postgres_runs_pace(struct store *store, const struct run_pace *in, enum store_answer *out,
                                pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_RUN_PACE, "run_pace", NULL, check_run_pace(in, err));
-    pg_params_row(q.params, &run_pace_shape, in);
+    struct query q = pg_write(store, POSTGRES_Q_RUN_PACE, "run_pace", NULL, check_run_pace(in, err));
+    SEND(&q, ROW_OF(run_pace_shape, in));
     return pg_answer(&q, out, err);
 }
 
 pawl_status postgres_runs_target_put(struct store *store, const struct run_target *in, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_RUN_TARGET_PUT, "target_put", NULL, check_run_target(in, err));
-    pg_params_text(q.params, in->name);
-    pg_params_text(q.params, in->sql);
+    struct query q =
+        pg_write(store, POSTGRES_Q_RUN_TARGET_PUT, "target_put", NULL, check_run_target(in, err));
+    SEND(&q, in->name, in->sql);
     return pg_done(&q, err);
 }
 
 pawl_status postgres_runs_target_remove(struct store *store, pawl_str name, pawl_error *err) {
-    struct query q;
     enum store_answer answer = ANSWER_APPLIED;
-    pg_write(&q, store, POSTGRES_Q_RUN_TARGET_REMOVE, "target_remove", NULL, PAWL_OK);
-    pg_params_text(q.params, name);
+    struct query q = pg_write(store, POSTGRES_Q_RUN_TARGET_REMOVE, "target_remove", NULL, PAWL_OK);
+    SEND(&q, name);
     pawl_status status = pg_answer(&q, &answer, err);
     if (status != PAWL_OK || answer == ANSWER_APPLIED)
         return status;
@@ -189,8 +174,8 @@ pawl_status postgres_runs_target_remove(struct store *store, pawl_str name, pawl
 
 pawl_status postgres_runs_maintain(struct store *store, int rows_max, struct runs_maintain_result *out,
                                    pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_RUNS_MAINTAIN, "runs_maintain", NULL, check_run_rows_max(rows_max, err));
-    pg_params_int(q.params, rows_max);
+    struct query q =
+        pg_write(store, POSTGRES_Q_RUNS_MAINTAIN, "runs_maintain", NULL, check_run_rows_max(rows_max, err));
+    SEND(&q, rows_max);
     return pg_row(&q, &runs_maintain_shape, out, err);
 }

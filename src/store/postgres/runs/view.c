@@ -7,11 +7,10 @@
 /* After the members of the shape: the store's time, the sums of a run, and when it was updated. */
 pawl_status postgres_runs_runs(struct store *store, const struct runs_filter *filter, struct arena *arena,
                                struct run_list *out, pawl_error *err) {
-    struct query q;
     struct row_list list = {NULL, 0};
     const int now = (int)run_shape.count, updated = now + 1 + (int)run_sums_shape.count;
-    pg_read(&q, store, POSTGRES_Q_VIEW_RUNS, "runs", arena, check_runs_filter(filter, err));
-    pg_params_row(q.params, &runs_filter_shape, filter);
+    struct query q = pg_read(store, POSTGRES_Q_VIEW_RUNS, "runs", arena, check_runs_filter(filter, err));
+    SEND(&q, ROW_OF(runs_filter_shape, filter));
     pawl_status status = pg_ask(&q, err);
     if (status == PAWL_OK)
         status = pg_rows_take(pg_cell(&q, 0, 0), q.op, &run_shape, arena, &list, err);
@@ -32,24 +31,22 @@ pawl_status postgres_runs_runs(struct store *store, const struct runs_filter *fi
 
 pawl_status postgres_runs_partitions(struct store *store, const struct partitions_filter *filter,
                                      struct arena *arena, struct partition_list *out, pawl_error *err) {
-    struct query q;
-    pg_read(&q, store, POSTGRES_Q_VIEW_PARTITIONS, "partitions", arena, check_partitions_filter(filter, err));
-    pg_params_row(q.params, &partitions_filter_shape, filter);
+    struct query q =
+        pg_read(store, POSTGRES_Q_VIEW_PARTITIONS, "partitions", arena, check_partitions_filter(filter, err));
+    SEND(&q, ROW_OF(partitions_filter_shape, filter));
     return pg_list(&q, &partition_shape, ROWS_OUT_NOW(out, partitions), err);
 }
 
 pawl_status postgres_runs_items(struct store *store, const struct items_filter *filter, struct arena *arena,
                                 struct stored_items *out, pawl_error *err) {
-    struct query q;
-    pg_read(&q, store, POSTGRES_Q_VIEW_ITEMS, "items", arena, check_items_filter(filter, err));
-    pg_params_row(q.params, &items_filter_shape, filter);
+    struct query q = pg_read(store, POSTGRES_Q_VIEW_ITEMS, "items", arena, check_items_filter(filter, err));
+    SEND(&q, ROW_OF(items_filter_shape, filter));
     return pg_list(&q, &stored_item_shape, ROWS_OUT(out, items), err);
 }
 
 pawl_status postgres_runs_targets(struct store *store, struct arena *arena, struct run_targets *out,
                                   pawl_error *err) {
-    struct query q;
-    pg_read(&q, store, POSTGRES_Q_RUN_TARGETS, "targets", arena, PAWL_OK);
+    struct query q = pg_read(store, POSTGRES_Q_RUN_TARGETS, "targets", arena, PAWL_OK);
     return pg_list(&q, &run_target_shape, ROWS_OUT(out, targets), err);
 }
 
@@ -65,11 +62,9 @@ static pawl_status has_target(struct store *store, pawl_str name, struct arena *
 
 pawl_status postgres_runs_page_select(struct store *store, pawl_str name, pawl_str json, struct arena *arena,
                                       struct stored_items *out, pawl_error *err) {
-    struct query q;
     struct stored_items list = {0};
-    pg_read(&q, store, POSTGRES_Q_PAGE_SELECT, "page_select", arena, PAWL_OK);
-    pg_params_text(q.params, name);
-    pg_params_text(q.params, json);
+    struct query q = pg_read(store, POSTGRES_Q_PAGE_SELECT, "page_select", arena, PAWL_OK);
+    SEND(&q, name, json);
     pawl_status status = pg_list(&q, &selected_item_shape, ROWS_OUT(&list, items), err);
     if (status == PAWL_OK && list.count == 0) /* nothing there, or no such statement */
         status = has_target(store, name, arena, err);

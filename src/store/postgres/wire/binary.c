@@ -62,8 +62,6 @@ pawl_status pg_params_status(const struct params *params, const char *op, pawl_e
 }
 
 static void add(struct params *params, Oid type, const void *value, size_t len) {
-    if (params->ignored)
-        return;
     assert(params->count < PARAMS_MAX);
     int at = params->count++;
     params->types[at] = type;
@@ -73,62 +71,78 @@ static void add(struct params *params, Oid type, const void *value, size_t len) 
 }
 
 static void *space(struct params *params, size_t bytes) {
-    if (params->ignored)
-        return NULL;
     void *at = bytes <= INT32_MAX ? arena_alloc(params->arena, bytes) : NULL;
     if (at == NULL)
         params->failed = true;
     return at;
 }
 
-static void add_copy(struct params *params, Oid type, const void *value, size_t len) {
-    void *copy = space(params, len + 1);
-    if (copy != NULL && len > 0)
-        memcpy(copy, value, len);
-    add(params, type, copy, len);
+static const struct {
+    Oid one, array;
+    size_t bytes; /* of a text: 0 */
+} types[] = {
+    [MEMBER_INT] = {TYPE_INT4, TYPE_INT4_ARRAY, 4},
+    [MEMBER_SMALL] = {TYPE_INT2, TYPE_INT2_ARRAY, 2},
+    [MEMBER_BIG] = {TYPE_INT8, TYPE_INT8_ARRAY, 8},
+    [MEMBER_BOOL] = {TYPE_BOOL, TYPE_BOOL_ARRAY, 1},
+    [MEMBER_TEXT] = {TYPE_TEXT, TYPE_TEXT_ARRAY, 0},
+    [MEMBER_JSON] = {TYPE_JSON, TYPE_JSON_ARRAY, 0},
+    [MEMBER_UUID] = {TYPE_UUID, TYPE_UUID_ARRAY, UUID_BYTES},
+};
+
+/* How many bytes the value at this place has; false: it is NULL. */
+static bool measure(enum member_type type, const void *at, size_t *bytes) {
+    *bytes = types[type].bytes;
+    if (type == MEMBER_TEXT || type == MEMBER_JSON) {
+        *bytes = ((const pawl_str *)at)->len;
+        return !str_absent(*(const pawl_str *)at);
+    }
+    return type != MEMBER_UUID || !uuid_is_nil(*(const pawl_uuid *)at);
 }
 
-void pg_params_uuid(struct params *params, pawl_uuid value) {
-    if (uuid_is_nil(value))
-        add(params, TYPE_UUID, NULL, 0);
-    else
-        add_copy(params, TYPE_UUID, value.b, UUID_BYTES);
+static void encode(enum member_type type, const void *at, size_t bytes, unsigned char *out) {
+    switch (type) {
+    case MEMBER_INT:
+        write_u32(out, (uint32_t) * (const int *)at);
+        break;
+    case MEMBER_SMALL:
+        write_u16(out, (uint16_t) * (const int *)at);
+        break;
+    case MEMBER_BIG:
+        write_u64(out, (uint64_t) * (const int64_t *)at);
+        break;
+    case MEMBER_BOOL:
+        out[0] = *(const bool *)at ? 1 : 0;
+        break;
+    case MEMBER_TEXT:
+    case MEMBER_JSON:
+        if (bytes > 0)
+            memcpy(out, ((const pawl_str *)at)->ptr, bytes);
+        break;
+    case MEMBER_UUID:
+        memcpy(out, at, UUID_BYTES);
+        break;
+    case MEMBER_NONE:
+        break;
+    }
 }
 
-/* An absent text is NULL; an empty one is not. */
-static void add_text(struct params *params, Oid type, pawl_str value) {
-    if (str_absent(value))
-        add(params, type, NULL, 0);
-    else
-        add_copy(params, type, value.ptr, value.len);
+static void add_one(struct params *params, enum member_type type, const void *at) {
+    size_t bytes = 0;
+    unsigned char *copy = NULL;
+    if (measure(type, at, &bytes))
+        copy = space(params, bytes + 1);
+    if (copy != NULL)
+        encode(type, at, bytes, copy);
+    add(params, types[type].one, copy, copy != NULL ? bytes : 0);
 }
 
-void pg_params_text(struct params *params, pawl_str value) { add_text(params, TYPE_TEXT, value); }
-
-void pg_params_json(struct params *params, pawl_str value) { add_text(params, TYPE_JSON, value); }
-
-void pg_params_small(struct params *params, int value) {
-    unsigned char bytes[2];
-    write_u16(bytes, (uint16_t)value);
-    add_copy(params, TYPE_INT2, bytes, sizeof bytes);
-}
-
-void pg_params_int(struct params *params, int value) {
-    unsigned char bytes[4];
-    write_u32(bytes, (uint32_t)value);
-    add_copy(params, TYPE_INT4, bytes, sizeof bytes);
-}
-
-void pg_params_big(struct params *params, int64_t value) {
-    unsigned char bytes[8];
-    write_u64(bytes, (uint64_t)value);
-    add_copy(params, TYPE_INT8, bytes, sizeof bytes);
-}
-
-void pg_params_bool(struct params *params, bool value) {
-    unsigned char byte = value ? 1 : 0;
-    add_copy(params, TYPE_BOOL, &byte, 1);
-}
+/* Members of structs in an array: the first one, and how far it is to the next. */
+struct strided {
+    const void *first;
+    size_t stride;
+    size_t count;
+};
 
 static const void *member(struct strided list, size_t i) {
     return (const char *)list.first + i * list.stride;
@@ -157,132 +171,89 @@ static unsigned char *add_array(struct params *params, Oid type, Oid element, si
     return array + ARRAY_HEADER_BYTES;
 }
 
-void pg_params_uuids(struct params *params, struct strided uuids) {
-    size_t absent = 0;
-    for (size_t i = 0; !params->ignored && i < uuids.count; i++)
-        absent += uuid_is_nil(*(const pawl_uuid *)member(uuids, i)) ? 1 : 0;
-    if (absent == uuids.count && absent > 0) {
-        add(params, TYPE_UUID_ARRAY, NULL, 0);
+/* An array whose members are all NULL is sent as NULL, which every function takes. */
+static void add_list(struct params *params, enum member_type type, struct strided list) {
+    size_t total = 0, absent = 0, bytes = 0;
+    for (size_t i = 0; i < list.count; i++) {
+        bool given = measure(type, member(list, i), &bytes);
+        absent += given ? 0 : 1;
+        total += 4 + (given ? bytes : 0);
+    }
+    if (absent == list.count && absent > 0) {
+        add(params, types[type].array, NULL, 0);
         return;
     }
-    size_t bytes = uuids.count * 4 + (uuids.count - absent) * UUID_BYTES;
-    unsigned char *at = add_array(params, TYPE_UUID_ARRAY, TYPE_UUID, uuids.count, bytes);
-    for (size_t i = 0; at != NULL && i < uuids.count; i++) {
-        const pawl_uuid *uuid = member(uuids, i);
-        bool nil = uuid_is_nil(*uuid);
-        write_u32(at, nil ? UINT32_MAX : UUID_BYTES);
+    unsigned char *at = add_array(params, types[type].array, types[type].one, list.count, total);
+    for (size_t i = 0; at != NULL && i < list.count; i++) {
+        bool given = measure(type, member(list, i), &bytes);
+        write_u32(at, given ? (uint32_t)bytes : UINT32_MAX);
         at += 4;
-        if (nil)
+        if (!given)
             continue;
-        memcpy(at, uuid->b, UUID_BYTES);
-        at += UUID_BYTES;
+        encode(type, member(list, i), bytes, at);
+        at += bytes;
     }
 }
 
-static void add_texts(struct params *params, Oid type, Oid element, struct strided texts) {
-    size_t bytes = 0, absent = 0;
-    for (size_t i = 0; !params->ignored && i < texts.count; i++) {
-        const pawl_str *text = member(texts, i);
-        absent += str_absent(*text) ? 1 : 0;
-        bytes += 4 + (str_absent(*text) ? 0 : text->len);
-    }
-    if (absent == texts.count && absent > 0) {
-        add(params, type, NULL, 0);
-        return;
-    }
-    unsigned char *at = add_array(params, type, element, texts.count, bytes);
-    for (size_t i = 0; at != NULL && i < texts.count; i++) {
-        const pawl_str *text = member(texts, i);
-        write_u32(at, str_absent(*text) ? UINT32_MAX : (uint32_t)text->len);
-        at += 4;
-        if (str_absent(*text) || text->len == 0)
-            continue;
-        memcpy(at, text->ptr, text->len);
-        at += text->len;
-    }
+static void add_row(struct params *params, const struct row_shape *shape, const void *row) {
+    for (size_t i = 0; i < shape->count; i++)
+        add_one(params, (enum member_type)shape->members[i].type,
+                (const char *)row + shape->members[i].offset);
 }
 
-void pg_params_texts(struct params *params, struct strided texts) {
-    add_texts(params, TYPE_TEXT_ARRAY, TYPE_TEXT, texts);
-}
-
-void pg_params_jsons(struct params *params, struct strided texts) {
-    add_texts(params, TYPE_JSON_ARRAY, TYPE_JSON, texts);
-}
-
-void pg_params_bigs(struct params *params, struct strided numbers) {
-    unsigned char *at = add_array(params, TYPE_INT8_ARRAY, TYPE_INT8, numbers.count, numbers.count * 12);
-    for (size_t i = 0; at != NULL && i < numbers.count; i++, at += 12) {
-        write_u32(at, 8);
-        write_u64(at + 4, (uint64_t) * (const int64_t *)member(numbers, i));
-    }
-}
-
-void pg_params_ints(struct params *params, struct strided numbers) {
-    unsigned char *at = add_array(params, TYPE_INT4_ARRAY, TYPE_INT4, numbers.count, numbers.count * 8);
-    for (size_t i = 0; at != NULL && i < numbers.count; i++, at += 8) {
-        write_u32(at, 4);
-        write_u32(at + 4, (uint32_t) * (const int *)member(numbers, i));
-    }
-}
-
-void pg_params_smalls(struct params *params, struct strided numbers) {
-    unsigned char *at = add_array(params, TYPE_INT2_ARRAY, TYPE_INT2, numbers.count, numbers.count * 6);
-    for (size_t i = 0; at != NULL && i < numbers.count; i++, at += 6) {
-        write_u32(at, 2);
-        write_u16(at + 4, (uint16_t) * (const int *)member(numbers, i));
-    }
-}
-
-void pg_params_bools(struct params *params, struct strided flags) {
-    unsigned char *at = add_array(params, TYPE_BOOL_ARRAY, TYPE_BOOL, flags.count, flags.count * 5);
-    for (size_t i = 0; at != NULL && i < flags.count; i++, at += 5) {
-        write_u32(at, 1);
-        at[4] = *(const bool *)member(flags, i) ? 1 : 0;
-    }
-}
-
-void pg_params_row(struct params *params, const struct row_shape *shape, const void *row) {
+static void add_rows(struct params *params, const struct row_shape *shape, const void *rows, size_t count) {
     for (size_t i = 0; i < shape->count; i++) {
-        const void *at = (const char *)row + shape->members[i].offset;
-        switch ((enum member_type)shape->members[i].type) {
-        case MEMBER_INT:
-            pg_params_int(params, *(const int *)at);
-            break;
-        case MEMBER_SMALL:
-            pg_params_small(params, *(const int *)at);
-            break;
-        case MEMBER_BIG:
-            pg_params_big(params, *(const int64_t *)at);
-            break;
-        case MEMBER_BOOL:
-            pg_params_bool(params, *(const bool *)at);
-            break;
-        case MEMBER_TEXT:
-            pg_params_text(params, *(const pawl_str *)at);
-            break;
-        case MEMBER_JSON:
-            pg_params_json(params, *(const pawl_str *)at);
-            break;
-        case MEMBER_UUID:
-            pg_params_uuid(params, *(const pawl_uuid *)at);
-            break;
-        case MEMBER_NONE:
-            break;
-        }
+        const char *first = count > 0 ? (const char *)rows + shape->members[i].offset : NULL;
+        add_list(params, (enum member_type)shape->members[i].type,
+                 (struct strided){first, shape->size, count});
     }
 }
 
-void pg_params_rows(struct params *params, const struct row_shape *shape, const void *rows, size_t count) {
-    static void (*const adders[])(struct params *, struct strided) = {
-        [MEMBER_INT] = pg_params_ints,   [MEMBER_SMALL] = pg_params_smalls, [MEMBER_BIG] = pg_params_bigs,
-        [MEMBER_BOOL] = pg_params_bools, [MEMBER_TEXT] = pg_params_texts,   [MEMBER_JSON] = pg_params_jsons,
-        [MEMBER_UUID] = pg_params_uuids,
-    };
-    for (size_t i = 0; !params->ignored && i < shape->count; i++) {
-        const char *first = count > 0 ? (const char *)rows + shape->members[i].offset : NULL;
-        adders[shape->members[i].type](params, (struct strided){first, shape->size, count});
+static void add_value(struct params *params, const struct value *value) {
+    const int number = (int)value->number;
+    const bool flag = value->number != 0;
+    switch ((enum value_type)value->type) {
+    case VALUE_SMALL:
+        add_one(params, MEMBER_SMALL, &number);
+        break;
+    case VALUE_INT:
+        add_one(params, MEMBER_INT, &number);
+        break;
+    case VALUE_BIG:
+        add_one(params, MEMBER_BIG, &value->number);
+        break;
+    case VALUE_BOOL:
+        add_one(params, MEMBER_BOOL, &flag);
+        break;
+    case VALUE_TEXT:
+        add_one(params, MEMBER_TEXT, &value->text);
+        break;
+    case VALUE_JSON:
+        add_one(params, MEMBER_JSON, &value->text);
+        break;
+    case VALUE_ID:
+        add_one(params, MEMBER_UUID, &value->id);
+        break;
+    case VALUE_ROW:
+        add_row(params, value->row.shape, value->row.at);
+        break;
+    case VALUE_ROWS:
+        add_rows(params, value->row.shape, value->row.at, value->count);
+        break;
+    case VALUE_LIST:
+        add_list(params, (enum member_type)value->of,
+                 (struct strided){value->first, value->step, value->count});
+        break;
+    case VALUE_BLOB:
+    case VALUE_NULL:
+        assert(false); /* no statement here has one */
+        break;
     }
+}
+
+void pg_params_add(struct params *params, const struct value *values, size_t count) {
+    for (size_t i = 0; !params->ignored && i < count; i++)
+        add_value(params, &values[i]);
 }
 
 static const unsigned char *bytes_of(struct cell cell) {

@@ -5,7 +5,7 @@
 #include <libpq-fe.h>
 
 #include "base/arena.h"
-#include "store/row.h"
+#include "store/rows/value.h"
 #include "store/types.h"
 
 enum { PARAMS_MAX = 20 };
@@ -26,36 +26,10 @@ struct params {
 void pg_params_init(struct params *params, struct arena *arena);
 PAWL_MUSTCHECK pawl_status pg_params_status(const struct params *params, const char *op, pawl_error *err);
 
-void pg_params_uuid(struct params *params, pawl_uuid value); /* nil is sent as NULL */
-void pg_params_text(struct params *params, pawl_str value);  /* absent is sent as NULL */
-void pg_params_json(struct params *params, pawl_str value);
-void pg_params_small(struct params *params, int value);
-void pg_params_int(struct params *params, int value);
-void pg_params_big(struct params *params, int64_t value);
-void pg_params_bool(struct params *params, bool value);
-
-/* Members of structs in an array: the first one, and how far it is to the next. An array whose members are
- * all absent is sent as NULL, which every function takes. */
-struct strided {
-    const void *first;
-    size_t stride;
-    size_t count;
-};
-
-#define STRIDED(array, member, n)                                                                            \
-    ((struct strided){(n) > 0 ? &(array)[0].member : NULL, sizeof *(array), (n)})
-
-void pg_params_uuids(struct params *params, struct strided uuids); /* nil members become NULL */
-void pg_params_texts(struct params *params, struct strided texts);
-void pg_params_jsons(struct params *params, struct strided texts);
-void pg_params_bigs(struct params *params, struct strided numbers);   /* of int64_t */
-void pg_params_ints(struct params *params, struct strided numbers);   /* of int or an enum */
-void pg_params_smalls(struct params *params, struct strided numbers); /* of int or an enum */
-void pg_params_bools(struct params *params, struct strided flags);
-
-/* Every member of the shape, in its order: of one row, or an array of each for many rows. */
-void pg_params_row(struct params *params, const struct row_shape *shape, const void *row);
-void pg_params_rows(struct params *params, const struct row_shape *shape, const void *rows, size_t count);
+/* PARAMS(params, a, b, ...): see store/rows/value.h. A nil id and an absent text are sent as NULL, and so is
+ * an array of nothing else, which every function takes. */
+#define PARAMS(params, ...) pg_params_add(params, VALUES(__VA_ARGS__))
+void pg_params_add(struct params *params, const struct value *values, size_t count);
 
 /* A cell of a binary result. NULL is 0, false, nil or absent. */
 struct cell {

@@ -60,7 +60,10 @@ static pawl_status queries_prepare(struct postgres *self, const char *op, pawl_e
     struct buf text;
     buf_init(&text, 0);
     pawl_status status = PAWL_OK;
-    for (size_t i = 0; status == PAWL_OK && i < POSTGRES_Q_COUNT; i++) {
+    bool usual = strcmp(self->schema, "pawl") == 0;
+    for (size_t i = 0; usual && i < POSTGRES_Q_COUNT; i++)
+        self->queries[i] = sql_postgres_queries[i].text;
+    for (size_t i = 0; !usual && status == PAWL_OK && i < POSTGRES_Q_COUNT; i++) {
         buf_reset(&text);
         pg_schema_substitute(&text, sql_postgres_queries[i].text, self->schema);
         status = buf_status(&text, op, err);
@@ -114,7 +117,8 @@ void pg_connection_free(struct postgres *self) {
     PQconninfoFree(self->address.options); /* takes NULL */
     self->address.options = NULL;
     for (size_t i = 0; i < POSTGRES_Q_COUNT; i++) {
-        free(self->queries[i]);
+        if (self->queries[i] != sql_postgres_queries[i].text)
+            free((char *)self->queries[i]);
         self->queries[i] = NULL;
     }
 }

@@ -29,8 +29,8 @@ struct postgres {
     bool sent_before[POSTGRES_Q_COUNT]; /* on this connection */
     bool prepared[POSTGRES_Q_COUNT];    /* known to this session by name */
     char schema[SCHEMA_BYTES];
-    char *queries[POSTGRES_Q_COUNT]; /* with the schema's name in them */
-    char role[SCHEMA_BYTES];         /* to act as; empty: the login's own */
+    const char *queries[POSTGRES_Q_COUNT]; /* with the schema's name in them; owned unless it is the usual */
+    char role[SCHEMA_BYTES];               /* to act as; empty: the login's own */
     int connect_timeout_ms;
     int statement_timeout_ms;
     pawl_uuid alive; /* whose liveness lock this session holds; nil: none */

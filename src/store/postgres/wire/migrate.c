@@ -35,9 +35,8 @@ static pawl_status query(struct migration *m, enum postgres_query id) {
 
 static pawl_status limits_lift(struct migration *m) {
     struct statement statement = pg_statement_new(POSTGRES_Q_SESSION_LIMITS, m->arena);
-    pg_params_text(&statement.params, str_from(arena_printf(m->arena, "%d", MIGRATE_LOCK_MS)));
-    pg_params_text(&statement.params, str_from(arena_printf(m->arena, "%d", MIGRATE_LOCK_MS)));
-    pg_params_text(&statement.params, str_from(arena_printf(m->arena, "%d", MIGRATE_LOCK_MS)));
+    const pawl_str wait_ms = str_from(arena_printf(m->arena, "%d", MIGRATE_LOCK_MS));
+    PARAMS(&statement.params, wait_ms, wait_ms, wait_ms);
     pawl_status status = pg_step_run(m->self, OP, &statement, m->err);
     pg_statement_clear(&statement);
     return status;
@@ -69,9 +68,7 @@ static pawl_status migration_apply(struct migration *m, int version) {
     if (status != PAWL_OK)
         return status;
     struct statement statement = pg_statement_new(POSTGRES_Q_MIGRATE_RECORD, m->arena);
-    pg_params_int(&statement.params, version);
-    pg_params_text(&statement.params, str_from(file->name));
-    pg_params_text(&statement.params, str_from(file->sha256));
+    PARAMS(&statement.params, version, str_from(file->name), str_from(file->sha256));
     status = pg_step_run(m->self, OP, &statement, m->err);
     pg_statement_clear(&statement);
     return status;
@@ -93,7 +90,7 @@ static pawl_status migrations_apply(struct migration *m, int *applied) {
 
 static pawl_status signatures(struct migration *m, const char *name, PGresult **rows) {
     struct statement statement = pg_statement_new(POSTGRES_Q_FUNCTION_SIGNATURES, m->arena);
-    pg_params_text(&statement.params, str_from(name));
+    PARAMS(&statement.params, str_from(name));
     pawl_status status = pg_step_run(m->self, OP, &statement, m->err);
     *rows = statement.result;
     return status;
@@ -146,16 +143,16 @@ static bool function_known(const PGresult *rows, const struct sql_file *file) {
 /* Notes the texts of all functions as the current ones. */
 static pawl_status functions_record(struct migration *m) {
     struct statement statement = pg_statement_new(POSTGRES_Q_FUNCTION_RECORD, m->arena);
-    pawl_str *texts = arena_array(m->arena, 2 * sql_postgres_functions_count, sizeof *texts);
-    if (texts == NULL)
+    const size_t count = sql_postgres_functions_count;
+    pawl_str *names = arena_array(m->arena, count, sizeof *names);
+    pawl_str *hashes = arena_array(m->arena, count, sizeof *hashes);
+    if (names == NULL || hashes == NULL)
         return pg_answer_no_memory(OP, m->err);
-    for (size_t i = 0; i < sql_postgres_functions_count; i++) {
-        texts[2 * i] = str_from(sql_postgres_functions[i].name);
-        texts[2 * i + 1] = str_from(sql_postgres_functions[i].sha256);
+    for (size_t i = 0; i < count; i++) {
+        names[i] = str_from(sql_postgres_functions[i].name);
+        hashes[i] = str_from(sql_postgres_functions[i].sha256);
     }
-    const size_t stride = 2 * sizeof *texts;
-    pg_params_texts(&statement.params, (struct strided){&texts[0], stride, sql_postgres_functions_count});
-    pg_params_texts(&statement.params, (struct strided){&texts[1], stride, sql_postgres_functions_count});
+    PARAMS(&statement.params, LIST(names, count), LIST(hashes, count));
     pawl_status status = pg_step_run(m->self, OP, &statement, m->err);
     pg_statement_clear(&statement);
     return status;
@@ -200,8 +197,7 @@ static pawl_status seed(struct migration *m, const struct migrate_config *config
     if (config->lane_count <= 0 && lanes > partitions)
         lanes = partitions;
     struct statement statement = pg_statement_new(POSTGRES_Q_MIGRATE_SEED, m->arena);
-    pg_params_int(&statement.params, partitions);
-    pg_params_int(&statement.params, lanes);
+    PARAMS(&statement.params, partitions, lanes);
     pawl_status status = pg_step_run(m->self, OP, &statement, m->err);
     pg_statement_clear(&statement);
     return status;

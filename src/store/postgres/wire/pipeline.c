@@ -324,7 +324,7 @@ static void liveness_again(struct postgres *self) {
     struct server_call call = call_begin(self, "liveness_hold", EFFECT_READ, NULL);
     if (arena != NULL) {
         pg_params_init(&hold.params, arena);
-        pg_params_uuid(&hold.params, self->alive);
+        PARAMS(&hold.params, self->alive);
         if (single_try(&call, &hold) != PAWL_OK)
             self->lock_lost = self->conn == NULL;
     }
@@ -367,9 +367,9 @@ static pawl_status pooled_run(struct server_call *call, struct statement *statem
     steps[step_count++] = &begin;
     if (!self->address.direct) {
         pg_params_init(&limits.params, arena);
-        pg_params_text(&limits.params, str_from(arena_printf(arena, "%d", self->statement_timeout_ms)));
-        pg_params_text(&limits.params, str_from(arena_printf(arena, "%d", PAWL_LOCK_TIMEOUT_MS_DEFAULT)));
-        pg_params_text(&limits.params, str_from(arena_printf(arena, "%d", self->statement_timeout_ms)));
+        PARAMS(&limits.params, str_from(arena_printf(arena, "%d", self->statement_timeout_ms)),
+               str_from(arena_printf(arena, "%d", PAWL_LOCK_TIMEOUT_MS_DEFAULT)),
+               str_from(arena_printf(arena, "%d", self->statement_timeout_ms)));
         steps[step_count++] = &limits;
     }
     for (size_t i = 0; i < count; i++)

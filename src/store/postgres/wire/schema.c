@@ -14,11 +14,13 @@ static bool ends_with(const char *text, const char *end, const char *word) {
     return (size_t)(end - text) >= len && memcmp(end - len, word, len) == 0;
 }
 
-static bool is_role(const char *name, size_t len) {
-    static const char *const roles[] = {"pawl_owner", "pawl_producer", "pawl_worker",
-                                        "pawl_view",  "pawl_operator", "pawl_server"};
-    for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++) {
-        if (strlen(roles[i]) == len && memcmp(name, roles[i], len) == 0)
+/* The second schema and the roles: their names begin with the schema's. */
+static bool is_named_after(const char *name, size_t len) {
+    static const char *const names[] = {"pawl_internal", "pawl_owner", "pawl_producer",
+                                        "pawl_worker",   "pawl_view",  "pawl_operator",
+                                        "pawl_server",   "pawl_lease", "pawl_program"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strlen(names[i]) == len && memcmp(name, names[i], len) == 0)
             return true;
     }
     return false;
@@ -31,8 +33,9 @@ void pg_schema_substitute(struct buf *buf, const char *text, const char *schema)
         while (is_name(*end))
             end++;
         size_t len = (size_t)(end - at);
-        bool whole = len == strlen(WRITTEN_FOR) && (*end == '.' || ends_with(text, at, "SCHEMA "));
-        if ((at > text && (is_name(at[-1]) || at[-1] == '.')) || (!whole && !is_role(at, len)))
+        bool quoted = at > text && at[-1] == '\'' && *end == '\'';
+        bool whole = len == strlen(WRITTEN_FOR) && (*end == '.' || quoted || ends_with(text, at, "SCHEMA "));
+        if ((at > text && (is_name(at[-1]) || at[-1] == '.')) || (!whole && !is_named_after(at, len)))
             continue;
         buf_append(buf, copied, (size_t)(at - copied));
         buf_append_cstr(buf, schema);

@@ -7,8 +7,8 @@
 
 /*
  * Appends text with the schema's name in place of pawl: where it qualifies a name (pawl.claim, also inside
- * quotes), after the word SCHEMA, and as the prefix of the schema's roles (pawl_owner …). schema has passed
- * name_check_schema.
+ * quotes), alone in quotes, after the word SCHEMA, and as the prefix of the second schema (pawl_internal) and
+ * of the roles (pawl_owner …). schema has passed name_check_schema.
  */
 void pg_schema_substitute(struct buf *buf, const char *text, const char *schema);
 

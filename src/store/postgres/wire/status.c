@@ -66,10 +66,11 @@ static pawl_status right_missing(const char *message, const char *schema, const 
             err, PAWL_CONFLICT, op,
             "%s: this login lacks the right; grant it a table of yours, or %s_owner for pawl's own", message,
             schema);
-    return error_set(err, PAWL_CONFLICT, op,
-                     "%s: this login lacks the right; grant it the role that has it: %s_producer sends, "
-                     "%s_worker handles, %s_view looks, %s_operator looks and acts",
-                     message, schema, schema, schema, schema);
+    return error_set(
+        err, PAWL_CONFLICT, op,
+        "%s: this login lacks the right; grant it %s_program, to run pawl, and the role that has it: "
+        "%s_producer sends, %s_worker handles, %s_view looks, %s_operator looks and acts",
+        message, schema, schema, schema, schema, schema);
 }
 
 pawl_status pg_status_from_result(const PGresult *result, const char *schema, const char *op,

@@ -75,26 +75,21 @@ pawl_status postgres_waker_open(const struct store_config *config, struct store_
 
 pawl_status postgres_wait_begin(struct store *store, pawl_uuid instance, int kinds, bool *late,
                                 pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_WAIT_BEGIN, "wait_begin", NULL, PAWL_OK);
-    pg_params_uuid(q.params, instance);
-    pg_params_int(q.params, kinds);
-    pg_params_big(q.params, PAWL_WAIT_MS);
+    struct query q = pg_write(store, POSTGRES_Q_WAIT_BEGIN, "wait_begin", NULL, PAWL_OK);
+    SEND(&q, instance, kinds, value_big(PAWL_WAIT_MS));
     pawl_status status = pg_done(&q, err);
     /* In its own transaction, after the request is committed, so that every later put sees it. */
-    pg_read(&q, store, POSTGRES_Q_WAIT_LATE, "wait_begin", NULL, status);
+    q = pg_read(store, POSTGRES_Q_WAIT_LATE, "wait_begin", NULL, status);
     return pg_flag(&q, late, err);
 }
 
 pawl_status postgres_wait_end(struct store *store, pawl_uuid instance, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_WAIT_END, "wait_end", NULL, PAWL_OK);
-    pg_params_uuid(q.params, instance);
+    struct query q = pg_write(store, POSTGRES_Q_WAIT_END, "wait_end", NULL, PAWL_OK);
+    SEND(&q, instance);
     return pg_done(&q, err);
 }
 
 pawl_status postgres_wake(struct store *store, pawl_error *err) {
-    struct query q;
-    pg_write(&q, store, POSTGRES_Q_WAKE, "wake", NULL, PAWL_OK);
+    struct query q = pg_write(store, POSTGRES_Q_WAKE, "wake", NULL, PAWL_OK);
     return pg_done(&q, err);
 }

@@ -16,20 +16,15 @@ enum { FORGET_ROWS = 1000 };
 static pawl_status read_rules(struct operation *op, pawl_str name, struct arena *arena,
                               struct alert_rows *out) {
     struct row_list list;
-    struct statement s = statement_begin(op, SQLITE_Q_ALERT_RULES);
-    bind_text(&s, name);
-    pawl_status status = rows_read(&s, &alert_shape, arena, &list);
+    pawl_status status = rows_read(SQL(op, SQLITE_Q_ALERT_RULES, name), &alert_shape, arena, &list);
     *out = (struct alert_rows){list.rows, list.count, op->now_ms};
     return status;
 }
 
 pawl_status sqlite_alert_rules(struct store *store, pawl_str name, struct arena *arena,
                                struct alert_rows *out, pawl_error *err) {
-    struct operation op;
     struct alert_rows found;
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_READ, "alert_rules", &status, err))
-        return status;
+    struct operation op = operation_read(store, "alert_rules", PAWL_OK, err);
     return operation_give(&op, read_rules(&op, name, arena, &found), out, &found);
 }
 
@@ -39,9 +34,8 @@ static pawl_status write_rule(struct operation *op, const struct alert_rule *in,
     rule.updated_ms = op->now_ms;
     if (str_absent(rule.targets))
         rule.targets = STR("");
-    struct statement s = statement_begin(op, SQLITE_Q_ALERT_RULE_PUT);
-    row_bind(&s, &alert_rule_shape, &(struct alert_row){.rule = rule});
-    return statement_run(&s);
+    return statement_run(
+        SQL(op, SQLITE_Q_ALERT_RULE_PUT, ROW_OF(alert_rule_shape, &(struct alert_row){.rule = rule})));
 }
 
 static pawl_status put_rule(struct operation *op, const struct alert_rule *in, int64_t *version) {
@@ -55,8 +49,7 @@ static pawl_status put_rule(struct operation *op, const struct alert_rule *in, i
     if (in->version != 0 && in->version != have)
         return error_set(op->err, PAWL_CONFLICT, "alert_rule_put",
                          "the rule has another version; read it again");
-    struct statement s = statement_begin(op, SQLITE_Q_ALERT_RULE_COUNT);
-    status = statement_number(&s, &count, &found);
+    status = statement_number(statement_begin(op, SQLITE_Q_ALERT_RULE_COUNT), &count, &found);
     if (status == PAWL_OK && known.count == 0 && count >= PAWL_ALERT_RULES_MAX)
         return error_set(op->err, PAWL_CONFLICT, "alert_rule_put",
                          "there are as many rules as there may be; remove one");
@@ -66,16 +59,13 @@ static pawl_status put_rule(struct operation *op, const struct alert_rule *in, i
 
 pawl_status sqlite_alert_rule_put(struct store *store, const struct alert_rule *in, int64_t *version,
                                   pawl_error *err) {
-    struct operation op;
     int64_t made = 0;
-    pawl_status status = alert_rule_check(in, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "alert_rule_put", &status, err))
-        return status;
+    struct operation op = operation_write(store, "alert_rule_put", alert_rule_check(in, err), err);
     return operation_give(&op, put_rule(&op, in, &made), version, &made);
 }
 
 /* Runs a statement that must change a rule. */
-static pawl_status change_rule(struct operation *op, struct statement *s, pawl_str name) {
+static pawl_status change_rule(struct operation *op, struct statement s, pawl_str name) {
     int64_t changed = 0;
     pawl_status status = statement_run_count(s, &changed);
     if (status == PAWL_OK && changed == 0)
@@ -84,23 +74,16 @@ static pawl_status change_rule(struct operation *op, struct statement *s, pawl_s
 }
 
 pawl_status sqlite_alert_rule_remove(struct store *store, pawl_str name, pawl_error *err) {
-    struct operation op;
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_WRITE, "alert_rule_remove", &status, err))
-        return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_ALERT_RULE_DELETE);
-    bind_text(&s, name);
-    return operation_end(&op, change_rule(&op, &s, name));
+    struct operation op = operation_write(store, "alert_rule_remove", PAWL_OK, err);
+    return operation_end(&op, change_rule(&op, SQL(&op, SQLITE_Q_ALERT_RULE_DELETE, name), name));
 }
 
 pawl_status sqlite_alert_silence(struct store *store, const struct alert_silence *in, pawl_error *err) {
-    struct operation op;
-    pawl_status status = check_alert_silence(in, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "alert_silence", &status, err))
-        return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_ALERT_SILENCE);
-    row_bind(&s, &alert_silence_shape, in);
-    return operation_end(&op, change_rule(&op, &s, in->name));
+    struct operation op = operation_write(store, "alert_silence", check_alert_silence(in, err), err);
+    if (op.status != PAWL_OK)
+        return op.status;
+    struct statement s = SQL(&op, SQLITE_Q_ALERT_SILENCE, ROW_OF(alert_silence_shape, in));
+    return operation_end(&op, change_rule(&op, s, in->name));
 }
 
 /* ---- Turns */
@@ -131,27 +114,23 @@ static pawl_status take_turn(struct operation *op, int64_t interval_ms, struct a
     if (!turn->taken)
         return PAWL_OK;
     turn->next_ms = op->now_ms + interval_ms;
-    struct statement s = statement_begin(op, SQLITE_Q_ALERT_TURN_WRITE);
-    bind_int(&s, turn->token);
-    bind_int(&s, turn->next_ms);
-    status = statement_run(&s);
+    status = statement_run(SQL(op, SQLITE_Q_ALERT_TURN_WRITE, turn->token, turn->next_ms));
     return status == PAWL_OK ? read_rules(op, (pawl_str){NULL, 0}, arena, &turn->rules) : status;
 }
 
 /* Most callers are early: they read and write nothing. */
 pawl_status sqlite_alert_turn_take(struct store *store, int64_t interval_ms, struct arena *arena,
                                    struct alert_turn *out, pawl_error *err) {
-    struct operation op;
     struct alert_turn turn = {.taken = false};
-    pawl_status status = check_alert_interval(interval_ms, err);
-    if (!operation_begin(&op, store, OPERATION_READ, "alert_turn_take", &status, err))
-        return status;
-    status = operation_end(&op, read_turn(&op, arena, &turn));
+    struct operation op =
+        operation_read(store, "alert_turn_take", check_alert_interval(interval_ms, err), err);
+    pawl_status status = operation_end(&op, read_turn(&op, arena, &turn));
     turn.now_ms = op.now_ms;
     turn.token = 0;
-    if (status == PAWL_OK && turn_due(&turn, turn.now_ms, interval_ms) &&
-        operation_begin(&op, store, OPERATION_WRITE, "alert_turn_take", &status, err))
+    if (status == PAWL_OK && turn_due(&turn, turn.now_ms, interval_ms)) {
+        op = operation_write(store, "alert_turn_take", PAWL_OK, err);
         status = operation_end(&op, take_turn(&op, interval_ms, arena, &turn));
+    }
     if (status == PAWL_OK)
         *out = turn;
     return status;
@@ -159,9 +138,8 @@ pawl_status sqlite_alert_turn_take(struct store *store, int64_t interval_ms, str
 
 static pawl_status write_verdict(struct operation *op, const struct alert_verdict *verdict) {
     int64_t changed = 0;
-    struct statement s = statement_begin(op, SQLITE_Q_ALERT_STATE_WRITE);
-    row_bind(&s, &alert_verdict_shape, verdict);
-    pawl_status status = statement_run_count(&s, &changed);
+    pawl_status status = statement_run_count(
+        SQL(op, SQLITE_Q_ALERT_STATE_WRITE, ROW_OF(alert_verdict_shape, verdict)), &changed);
     if (status == PAWL_OK && changed == 0)
         status =
             error_set(op->err, PAWL_CONFLICT, "alert_turn_end", "a rule was changed while it was evaluated");
@@ -170,36 +148,23 @@ static pawl_status write_verdict(struct operation *op, const struct alert_verdic
 
 static pawl_status forget(struct operation *op) {
     int64_t changed = 0;
-    struct statement s = statement_begin(op, SQLITE_Q_ALERT_CHANGE_FORGET);
-    bind_int(&s, op->now_ms - PAWL_ALERT_KEEP_MS);
-    bind_int(&s, FORGET_ROWS);
-    pawl_status status = statement_run_count(&s, &changed);
+    pawl_status status = statement_run_count(
+        SQL(op, SQLITE_Q_ALERT_CHANGE_FORGET, op->now_ms - PAWL_ALERT_KEEP_MS, FORGET_ROWS), &changed);
     if (status != PAWL_OK || changed == 0)
         return status;
-    s = statement_begin(op, SQLITE_Q_ALERT_NOTICE_FORGET);
-    return statement_run(&s);
+    return statement_run(statement_begin(op, SQLITE_Q_ALERT_NOTICE_FORGET));
 }
 
 static pawl_status write_news(struct operation *op, const struct alert_news *news) {
     pawl_status status = PAWL_OK;
     for (size_t i = 0; status == PAWL_OK && i < news->change_count; i++) {
         const struct alert_change *change = &news->changes[i];
-        struct statement s = statement_begin(op, SQLITE_Q_ALERT_CHANGE_INSERT);
-        bind_uuid(&s, change->id);
-        bind_text(&s, change->rule);
-        bind_int(&s, change->event);
-        bind_int(&s, change->value);
-        bind_int(&s, op->now_ms);
-        bind_text(&s, change->detail);
-        status = statement_run(&s);
+        status = statement_run(SQL(op, SQLITE_Q_ALERT_CHANGE_INSERT, change->id, change->rule, change->event,
+                                   change->value, op->now_ms, change->detail));
     }
-    for (size_t i = 0; status == PAWL_OK && i < news->delivery_count; i++) {
-        struct statement s = statement_begin(op, SQLITE_Q_ALERT_NOTICE_INSERT);
-        bind_uuid(&s, news->deliveries[i].change);
-        bind_text(&s, news->deliveries[i].target);
-        bind_int(&s, op->now_ms);
-        status = statement_run(&s);
-    }
+    for (size_t i = 0; status == PAWL_OK && i < news->delivery_count; i++)
+        status = statement_run(SQL(op, SQLITE_Q_ALERT_NOTICE_INSERT, news->deliveries[i].change,
+                                   news->deliveries[i].target, op->now_ms));
     if (status == PAWL_OK && news->message_count > 0) {
         struct messages_put put = alert_put(news);
         struct put_result result;
@@ -215,29 +180,21 @@ static pawl_status end_turn(struct operation *op, const struct alert_turn_end *i
         status = error_set(op->err, PAWL_STALE, "alert_turn_end", "another turn was given meanwhile");
     for (size_t i = 0; status == PAWL_OK && i < in->verdict_count; i++)
         status = write_verdict(op, &in->verdicts[i]);
-    if (status == PAWL_OK) {
-        struct statement s = statement_begin(op, SQLITE_Q_ALERT_TURN_CLOSE);
-        bind_text(&s, str_absent(in->window) ? STR("") : in->window);
-        status = statement_run(&s);
-    }
+    if (status == PAWL_OK)
+        status =
+            statement_run(SQL(op, SQLITE_Q_ALERT_TURN_CLOSE, str_absent(in->window) ? STR("") : in->window));
     if (status == PAWL_OK)
         status = forget(op);
     return status == PAWL_OK ? write_news(op, &in->news) : status;
 }
 
 pawl_status sqlite_alert_turn_end(struct store *store, const struct alert_turn_end *in, pawl_error *err) {
-    struct operation op;
-    pawl_status status = check_alert_news(&in->news, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "alert_turn_end", &status, err))
-        return status;
+    struct operation op = operation_write(store, "alert_turn_end", check_alert_news(&in->news, err), err);
     return operation_end(&op, end_turn(&op, in));
 }
 
 pawl_status sqlite_alert_tell(struct store *store, const struct alert_news *in, pawl_error *err) {
-    struct operation op;
-    pawl_status status = check_alert_news(in, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "alert_tell", &status, err))
-        return status;
+    struct operation op = operation_write(store, "alert_tell", check_alert_news(in, err), err);
     return operation_end(&op, write_news(&op, in));
 }
 
@@ -245,25 +202,16 @@ pawl_status sqlite_alert_tell(struct store *store, const struct alert_news *in, 
 
 pawl_status sqlite_alert_changes(struct store *store, pawl_str rule, int64_t before, int limit,
                                  struct arena *arena, struct alert_changes *out, pawl_error *err) {
-    struct operation op;
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_READ, "alert_changes", &status, err))
-        return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_ALERT_CHANGE_LIST);
-    bind_text(&s, rule);
-    bind_int(&s, before);
-    bind_int(&s, limit);
-    return operation_list(&op, &s, &alert_change_shape, arena, ROWS_OUT(out, changes));
+    struct operation op = operation_read(store, "alert_changes", PAWL_OK, err);
+    return operation_list(&op, SQL(&op, SQLITE_Q_ALERT_CHANGE_LIST, rule, before, limit), &alert_change_shape,
+                          arena, ROWS_OUT(out, changes));
 }
 
 /* ---- Deliveries */
 
 static pawl_status read_due(struct operation *op, pawl_str target, int limit, struct arena *arena,
                             struct alert_notices *out) {
-    struct statement s = statement_begin(op, SQLITE_Q_ALERT_NOTICE_DUE);
-    bind_text(&s, target);
-    bind_int(&s, op->now_ms);
-    bind_int(&s, limit);
+    struct statement s = SQL(op, SQLITE_Q_ALERT_NOTICE_DUE, target, op->now_ms, limit);
     while (statement_next(&s)) {
         struct alert_notice *notice = &out->notices[out->count++];
         *notice = (struct alert_notice){.number = column_int(&s, 0), .attempt = (int)column_int(&s, 1) + 1};
@@ -281,39 +229,34 @@ static pawl_status take_notices(struct operation *op, pawl_str target, int64_t l
     pawl_status status = read_due(op, target, limit, arena, out);
     int64_t token = out->count > 0 ? operation_next_token(op) : 0;
     for (size_t i = 0; status == PAWL_OK && i < out->count; i++) {
-        struct statement s = statement_begin(op, SQLITE_Q_ALERT_NOTICE_TAKE);
-        bind_int(&s, out->notices[i].number);
-        bind_int(&s, token);
-        bind_int(&s, op->now_ms + lease_ms);
+        struct statement s =
+            SQL(op, SQLITE_Q_ALERT_NOTICE_TAKE, out->notices[i].number, token, op->now_ms + lease_ms);
         out->notices[i].token = token;
-        status = statement_run(&s);
+        status = statement_run(s);
     }
     return status;
 }
 
 pawl_status sqlite_alert_notices_take(struct store *store, pawl_str target, int64_t lease_ms, int limit,
                                       struct arena *arena, struct alert_notices *out, pawl_error *err) {
-    struct operation op;
     struct alert_notices taken = {.count = 0};
-    pawl_status status = check_alert_take(target, lease_ms, limit, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "alert_notices_take", &status, err))
-        return status;
+    struct operation op =
+        operation_write(store, "alert_notices_take", check_alert_take(target, lease_ms, limit, err), err);
     return operation_give(&op, take_notices(&op, target, lease_ms, limit, arena, &taken), out, &taken);
 }
 
 pawl_status sqlite_alert_notice_end(struct store *store, const struct alert_notice_end *in, pawl_error *err) {
-    struct operation op;
     int64_t changed = 0;
-    pawl_status status = check_alert_notice_end(in, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "alert_notice_end", &status, err))
-        return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_ALERT_NOTICE_END);
-    bind_int(&s, in->number);
-    bind_int(&s, in->token);
-    bind_int(&s, in->delivered ? NOTICE_DELIVERED : in->delay_ms < 0 ? NOTICE_GIVEN_UP : NOTICE_WAITING);
-    bind_int(&s, op.now_ms + (in->delay_ms > 0 ? in->delay_ms : 0));
-    bind_text(&s, in->error);
-    status = statement_run_count(&s, &changed);
+    struct operation op = operation_write(store, "alert_notice_end", check_alert_notice_end(in, err), err);
+    if (op.status != PAWL_OK)
+        return op.status;
+    pawl_status status =
+        statement_run_count(SQL(&op, SQLITE_Q_ALERT_NOTICE_END, in->number, in->token,
+                                in->delivered      ? NOTICE_DELIVERED
+                                : in->delay_ms < 0 ? NOTICE_GIVEN_UP
+                                                   : NOTICE_WAITING,
+                                op.now_ms + (in->delay_ms > 0 ? in->delay_ms : 0), in->error),
+                            &changed);
     if (status == PAWL_OK && changed == 0)
         status = error_set(err, PAWL_STALE, "alert_notice_end", "the delivery is no longer ours");
     return operation_end(&op, status);

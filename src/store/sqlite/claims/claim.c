@@ -41,6 +41,8 @@ struct claiming {
     size_t count;       /* granted */
     size_t wanted;      /* still to be read */
     bool paused;        /* a topic or a stream is */
+    bool busy,
+        early; /* a lane was left out because it is busy; now those are visited, up to what is in flight */
     struct {
         bool known;      /* looked up when the first stream is met that is held */
         bool says_slots; /* a suspect may come with other work */
@@ -81,11 +83,7 @@ static pawl_status grant(struct claiming *c, int lane, size_t first, struct part
         part->items[i - first].seq = item->seq;
         part->items[i - first].id = item->id;
     }
-    struct statement s = statement_begin(op, SQLITE_Q_LANE_TOKEN);
-    bind_int(&s, in->kind);
-    bind_int(&s, lane);
-    bind_int(&s, token);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_LANE_TOKEN, in->kind, lane, token));
 }
 
 /* The column after seq and the message. */
@@ -130,9 +128,7 @@ static pawl_status load_leased_streams(struct claiming *c, int lane) {
 static pawl_status know_instance(struct claiming *c) {
     if (c->instance.known)
         return PAWL_OK;
-    struct statement s = statement_begin(c->op, SQLITE_Q_CLAIM_IN_HAND);
-    bind_uuid(&s, c->in->instance);
-    bind_int(&s, c->in->kind);
+    struct statement s = SQL(c->op, SQLITE_Q_CLAIM_IN_HAND, c->in->instance, c->in->kind);
     if (statement_next(&s)) {
         c->instance.may_suspect = column_int(&s, 0) == 0;
         c->instance.lost_left = PAWL_LOST_TOGETHER_MAX - column_int(&s, 1);
@@ -218,10 +214,7 @@ static pawl_status is_twin(struct claiming *c, struct keyset *ids, const struct 
 /* The rows of one held stream, up to the first that is not due, is paused, is a suspect or has an id that is
  * granted. */
 static pawl_status pick_stream(struct claiming *c, int lane, pawl_str key, struct held *held) {
-    struct statement s = statement_begin(c->op, SQLITE_Q_ASIDE_READ);
-    bind_int(&s, c->in->kind);
-    bind_text(&s, key);
-    bind_int(&s, (int64_t)c->wanted);
+    struct statement s = SQL(c->op, SQLITE_Q_ASIDE_READ, c->in->kind, key, c->wanted);
     bool twin = false;
     pawl_status status = PAWL_OK;
     for (bool head = true; !is_full(c) && statement_next(&s); head = false) {
@@ -284,10 +277,7 @@ static pawl_status claim_held(struct claiming *c, int lane, bool *granted) {
     pawl_status status = know_instance(c);
     if (status != PAWL_OK)
         return status;
-    struct statement s = statement_begin(c->op, SQLITE_Q_ASIDE_DUE);
-    bind_int(&s, c->in->kind);
-    bind_int(&s, lane);
-    bind_int(&s, c->op->now_ms);
+    struct statement s = SQL(c->op, SQLITE_Q_ASIDE_DUE, c->in->kind, lane, c->op->now_ms);
     while (status == PAWL_OK && !is_full(c) && statement_next(&s)) {
         pawl_str key = column_borrow(&s, 0);
         if (!keyset_has(&c->leased_streams, key))
@@ -352,30 +342,32 @@ struct sifting {
     int64_t high;      /* up to where everything is kept or put off */
     size_t passed;     /* messages that are paused or follow a paused one; they do not count against what is
                           wanted */
-    bool twin;         /* the next one has an id that is kept: from there on they stay unread */
+    bool stop;         /* the next one has an id that is kept, or may not be passed: from there on they stay
+                          unread */
 };
 
 /* Keeps the messages that may run, in order, up to the first whose id is kept already; the others are put
  * off. */
 static pawl_status sift(struct claiming *c, int lane, size_t read, struct sifting *sifting) {
     struct operation *op = c->op;
-    struct statement s = statement_begin(op, SQLITE_Q_HOLD_ANY);
     bool lane_holds = false;
-    bind_int(&s, c->in->kind);
-    bind_int(&s, lane);
-    pawl_status status = statement_any(&s, &lane_holds);
+    pawl_status status = statement_any(SQL(op, SQLITE_Q_HOLD_ANY, c->in->kind, lane), &lane_holds);
     size_t kept = c->count, end = c->count + read;
     for (size_t i = c->count; i < end && status == PAWL_OK; i++) {
         struct item *item = &c->items[i];
         struct obstacle found;
         status = obstacle_of(c, item, lane_holds, &found);
-        if (status != PAWL_OK)
+        if (status == PAWL_OK && c->early && found.leased) {
+            c->wanted += end - i;
+            sifting->stop = true;
+        }
+        if (status != PAWL_OK || sifting->stop)
             break;
         if (!found.held && !found.leased && !found.paused) {
             if (kept != i)
                 c->items[kept] = *item;
-            status = is_twin(c, &sifting->ids, &c->items[kept], &sifting->twin);
-            if (sifting->twin) {
+            status = is_twin(c, &sifting->ids, &c->items[kept], &sifting->stop);
+            if (sifting->stop) {
                 c->wanted += end - i;
                 break;
             }
@@ -394,20 +386,12 @@ static pawl_status sift(struct claiming *c, int lane, size_t read, struct siftin
 }
 
 static pawl_status move_cursor(struct claiming *c, int lane, int64_t high) {
-    struct statement s = statement_begin(c->op, SQLITE_Q_LANE_CURSOR);
-    bind_int(&s, c->in->kind);
-    bind_int(&s, lane);
-    bind_int(&s, high);
-    return statement_run(&s);
+    return statement_run(SQL(c->op, SQLITE_Q_LANE_CURSOR, c->in->kind, lane, high));
 }
 
 /* The next messages after high; they are put after c->items[c->count]. */
 static pawl_status read_messages(struct claiming *c, int lane, int64_t high, size_t *read) {
-    struct statement s = statement_begin(c->op, SQLITE_Q_MESSAGE_READ);
-    bind_int(&s, c->in->kind);
-    bind_int(&s, lane);
-    bind_int(&s, high);
-    bind_int(&s, (int64_t)c->wanted);
+    struct statement s = SQL(c->op, SQLITE_Q_MESSAGE_READ, c->in->kind, lane, high, c->wanted);
     for (*read = 0; !is_full(c) && statement_next(&s); c->wanted--)
         read_item(&s, c, lane, false, &c->items[c->count + (*read)++]);
     return statement_end(&s);
@@ -426,7 +410,7 @@ static pawl_status claim_new_messages(struct claiming *c, const struct visit *vi
             status = sift(c, visit->lane, read, &sifting);
         c->wanted += sifting.passed;
         seen += read;
-        more = sifting.passed > 0 && !sifting.twin && read == wanted && seen < PAWL_SWEEP_MAX;
+        more = sifting.passed > 0 && !sifting.stop && read == wanted && seen < PAWL_SWEEP_MAX;
     }
     if (status == PAWL_OK && seen > 0)
         status = move_cursor(c, visit->lane, sifting.high);
@@ -440,7 +424,9 @@ static pawl_status visit_lane(struct claiming *c, const struct visit *visit) {
     pawl_status status = PAWL_OK;
     if (c->in->one_lane && visit->lane != c->in->lane)
         return PAWL_OK;
-    if (visit->has_claim && !visit->only_suspects && c->op->now_ms - visit->oldest_began_ms < BUSY_MS)
+    bool busy = visit->has_claim && !visit->only_suspects && c->op->now_ms - visit->oldest_began_ms < BUSY_MS;
+    c->busy = c->busy || busy;
+    if (busy != c->early)
         return PAWL_OK;
     if (!visit->has_message && !visit->has_due_hold)
         return PAWL_OK;
@@ -457,13 +443,8 @@ static pawl_status visit_lane(struct claiming *c, const struct visit *visit) {
 /* The next few lanes after a token; those granted by this call have newer ones than until_token. */
 static pawl_status read_visits(struct claiming *c, int64_t after_token, int64_t until_token,
                                struct visit visits[static VISIT_LANES], size_t *count) {
-    struct statement s = statement_begin(c->op, SQLITE_Q_LANE_VISIT);
-    bind_int(&s, c->in->kind);
-    bind_uuid(&s, c->in->instance);
-    bind_int(&s, after_token);
-    bind_int(&s, until_token);
-    bind_int(&s, c->op->now_ms);
-    bind_int(&s, VISIT_LANES);
+    struct statement s = SQL(c->op, SQLITE_Q_LANE_VISIT, c->in->kind, c->in->instance, after_token,
+                             until_token, c->op->now_ms, VISIT_LANES);
     *count = 0;
     while (*count < VISIT_LANES && statement_next(&s))
         visits[(*count)++] = (struct visit){
@@ -481,13 +462,33 @@ static pawl_status read_visits(struct claiming *c, int64_t after_token, int64_t 
 
 /* *lanes = 0 if the instance runs a suspect and does not state its slots: it gets nothing else. */
 static pawl_status runs_alone(struct claiming *c, size_t *lanes) {
-    struct statement s = statement_begin(c->op, SQLITE_Q_CLAIM_ALONE);
     bool alone = false;
-    bind_uuid(&s, c->in->instance);
-    pawl_status status = statement_any(&s, &alone);
+    pawl_status status = statement_any(SQL(c->op, SQLITE_Q_CLAIM_ALONE, c->in->instance), &alone);
     if (alone)
         *lanes = 0;
     return status;
+}
+
+static pawl_status visit_lanes(struct claiming *c, size_t count) {
+    int64_t token = -1, until_token = operation_last_token(c->op);
+    pawl_status status = PAWL_OK;
+    while (status == PAWL_OK && count == VISIT_LANES && !is_full(c)) {
+        struct visit visits[VISIT_LANES];
+        status = read_visits(c, token, until_token, visits, &count);
+        for (size_t i = 0; i < count && status == PAWL_OK && !is_full(c); i++) {
+            status = visit_lane(c, &visits[i]);
+            token = visits[i].token;
+        }
+    }
+    return status;
+}
+
+/* Whether the instance has free slots, and nothing else is there for them. */
+static pawl_status may_be_early(struct claiming *c, bool *early) {
+    *early = false;
+    if (!c->busy || c->paused || c->wanted < (size_t)c->in->max)
+        return PAWL_OK;
+    return statement_any(SQL(c->op, SQLITE_Q_CLAIM_SLOTS_FREE, c->in->instance), early);
 }
 
 pawl_status claim_messages(struct operation *op, const struct messages_claim *in, struct arena *arena,
@@ -502,20 +503,17 @@ pawl_status claim_messages(struct operation *op, const struct messages_claim *in
     c.items = arena_array(arena, c.wanted, sizeof(*c.items));
     if (status == PAWL_OK && c.items == NULL)
         status = no_memory(&c);
-    int64_t token = -1, until_token = operation_last_token(op);
     size_t count = VISIT_LANES;
     if (status == PAWL_OK)
         status = runs_alone(&c, &count);
     if (status == PAWL_OK)
         status = pause_any(op, &c.paused);
-    while (status == PAWL_OK && count == VISIT_LANES && !is_full(&c)) {
-        struct visit visits[VISIT_LANES];
-        status = read_visits(&c, token, until_token, visits, &count);
-        for (size_t i = 0; i < count && status == PAWL_OK && !is_full(&c); i++) {
-            status = visit_lane(&c, &visits[i]);
-            token = visits[i].token;
-        }
-    }
+    if (status == PAWL_OK)
+        status = visit_lanes(&c, count);
+    if (status == PAWL_OK)
+        status = may_be_early(&c, &c.early);
+    if (status == PAWL_OK && c.early)
+        status = visit_lanes(&c, count);
     if (status == PAWL_OK)
         status = parts_flush(op);
     *out = (struct item_list){c.items, c.count};
@@ -526,11 +524,8 @@ pawl_status claim_messages(struct operation *op, const struct messages_claim *in
 static pawl_status read_again(struct claiming *c, const struct part *part, const struct part_item *from,
                               struct item *item) {
     bool is_aside = part->source == SOURCE_ASIDE;
-    struct statement s = statement_begin(c->op, is_aside ? SQLITE_Q_ASIDE_GET : SQLITE_Q_MESSAGE_GET);
-    bind_int(&s, part->kind);
-    if (!is_aside)
-        bind_int(&s, part->lane);
-    bind_int(&s, from->seq);
+    struct statement s = is_aside ? SQL(c->op, SQLITE_Q_ASIDE_GET, part->kind, from->seq)
+                                  : SQL(c->op, SQLITE_Q_MESSAGE_GET, part->kind, part->lane, from->seq);
     if (statement_next(&s))
         read_item(&s, c, part->lane, is_aside, item);
     item->token = part->token;
@@ -568,22 +563,17 @@ pawl_status claim_again(struct operation *op, const struct messages_claim *in, s
 
 /* Whether the lane that is named belongs to the instance. */
 static pawl_status owns(struct operation *op, const struct messages_claim *in, bool *yes) {
-    struct statement s = statement_begin(op, SQLITE_Q_LANE_OWNED);
-    bind_int(&s, in->kind);
-    bind_int(&s, in->lane);
-    bind_uuid(&s, in->instance);
-    return statement_any(&s, yes);
+    return statement_any(SQL(op, SQLITE_Q_LANE_OWNED, in->kind, in->lane, in->instance), yes);
 }
 
 pawl_status sqlite_messages_claim(struct store *store, const struct messages_claim *in, struct arena *arena,
                                   struct item_list *out, pawl_error *err) {
-    struct operation op;
-    pawl_status status = check_claim(in, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "messages_claim", &status, err))
-        return status;
+    struct operation op = operation_write(store, "messages_claim", check_claim(in, err), err);
+    if (op.status != PAWL_OK)
+        return op.status;
     struct item_list list = {0};
     bool used = false, visits = true;
-    status = instance_must_be_live(&op, in->instance);
+    pawl_status status = instance_must_be_live(&op, in->instance);
     if (status == PAWL_OK && in->one_lane)
         status = owns(&op, in, &visits);
     if (status == PAWL_OK && visits)

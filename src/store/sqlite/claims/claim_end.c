@@ -27,9 +27,9 @@ static const struct member ref_members[] = {M(token), M(part), M(lane)};
 static const struct row_shape ref_shape = ROW_SHAPE(struct part_ref, ref_members);
 
 /* The rows of claim_overdue or claim_of_instance, in their order. */
-static pawl_status read_refs(struct operation *op, struct statement *s, struct part_refs *refs) {
+static pawl_status read_refs(struct statement s, struct part_refs *refs) {
     struct row_list list = {NULL, 0};
-    pawl_status status = rows_read(s, &ref_shape, op->scratch, &list);
+    pawl_status status = rows_read(s, &ref_shape, s.op->scratch, &list);
     *refs = (struct part_refs){list.rows, list.count};
     return status;
 }
@@ -58,9 +58,7 @@ static int grant_compare(const void *a, const void *b) {
 }
 
 static pawl_status refs_of_instance(struct operation *op, pawl_uuid instance, struct part_refs *refs) {
-    struct statement s = statement_begin(op, SQLITE_Q_CLAIM_OF_INSTANCE);
-    bind_uuid(&s, instance);
-    return read_refs(op, &s, refs);
+    return read_refs(SQL(op, SQLITE_Q_CLAIM_OF_INSTANCE, instance), refs);
 }
 
 /* How many open items the parts have; written to items when there is room. */
@@ -124,11 +122,9 @@ static pawl_status edge_find(struct operation *op, pawl_uuid instance, struct ed
 
 /* A suspect that had started is charged with its worker's death, and becomes a dead letter at the limit. */
 static pawl_status judge(struct operation *op, const struct part *part, const struct stream_ref *stream) {
-    struct statement s = statement_begin(op, SQLITE_Q_ASIDE_STATE);
+    struct statement s = SQL(op, SQLITE_Q_ASIDE_STATE, stream->kind, stream->seq);
     int64_t ended = 0;
     pawl_str error = {NULL, 0};
-    bind_int(&s, stream->kind);
-    bind_int(&s, stream->seq);
     if (statement_next(&s)) {
         ended = column_int(&s, 0) + column_int(&s, 1);
         error = column_copy(&s, 2, op->scratch);
@@ -223,29 +219,17 @@ static pawl_status lose_refs(struct operation *op, const struct part_refs *refs,
 pawl_status ending_overdue_own(struct operation *op, enum store_kind kind, pawl_uuid caller) {
     struct part_refs refs = {NULL, 0};
     int64_t ended = 0;
-    struct statement s = statement_begin(op, SQLITE_Q_CLAIM_OVERDUE_OWN);
-    bind_int(&s, kind);
-    bind_int(&s, op->now_ms);
-    bind_uuid(&s, caller);
-    pawl_status status = read_refs(op, &s, &refs);
+    pawl_status status = read_refs(SQL(op, SQLITE_Q_CLAIM_OVERDUE_OWN, kind, op->now_ms, caller), &refs);
     return status != PAWL_OK || refs.count == 0 ? status : lose_refs(op, &refs, CLAIM_EXPIRED, &ended);
 }
 
 pawl_status ending_overdue(struct operation *op, enum store_kind kind, pawl_uuid caller, int64_t *ended) {
     struct part_refs refs = {NULL, 0};
-    struct statement s = statement_begin(op, SQLITE_Q_CLAIM_OVERDUE);
-    bind_int(&s, kind);
-    bind_int(&s, op->now_ms);
-    pawl_status status = read_refs(op, &s, &refs);
+    pawl_status status = read_refs(SQL(op, SQLITE_Q_CLAIM_OVERDUE, kind, op->now_ms), &refs);
     if (status != PAWL_OK || refs.count == 0)
         return status;
-    for (size_t i = 0; i < refs.count && status == PAWL_OK; i++) {
-        s = statement_begin(op, SQLITE_Q_LANE_LOSE_OWNER);
-        bind_int(&s, kind);
-        bind_int(&s, refs.refs[i].lane);
-        bind_uuid(&s, caller);
-        status = statement_run(&s);
-    }
+    for (size_t i = 0; i < refs.count && status == PAWL_OK; i++)
+        status = statement_run(SQL(op, SQLITE_Q_LANE_LOSE_OWNER, kind, refs.refs[i].lane, caller));
     return status != PAWL_OK ? status : lose_refs(op, &refs, CLAIM_EXPIRED, ended);
 }
 

@@ -150,30 +150,19 @@ static bool keeps_history(const struct token_group *g) {
     return g->in->debug || g->op->settings.history_ms > 0;
 }
 
-static void bind_range(struct statement *s, const struct open_item *first, const struct open_item *last) {
-    bind_int(s, first->part->kind);
-    bind_int(s, first->part->lane);
-    bind_int(s, first->item->seq);
-    bind_int(s, last->item->seq);
-}
-
 /* Messages from first to last, all of one part and all accepted; the table has no others in between. */
 static pawl_status finish_range(struct token_group *g, struct open_item *first, struct open_item *last) {
     struct operation *op = g->op;
-    struct statement s;
+    const struct part *part = first->part;
+    const int64_t low = first->item->seq, high = last->item->seq;
     pawl_status status = PAWL_OK;
     int64_t deleted = 0, count = last - first + 1;
-    if (keeps_history(g)) {
-        s = statement_begin(op, SQLITE_Q_MESSAGE_TO_HISTORY);
-        bind_range(&s, first, last);
-        bind_int(&s, op->now_ms);
-        status = statement_run(&s);
-    }
-    if (status != PAWL_OK)
-        return status;
-    s = statement_begin(op, SQLITE_Q_MESSAGE_DELETE_RANGE);
-    bind_range(&s, first, last);
-    status = statement_run_count(&s, &deleted);
+    if (keeps_history(g))
+        status = statement_run(
+            SQL(op, SQLITE_Q_MESSAGE_TO_HISTORY, part->kind, part->lane, low, high, op->now_ms));
+    if (status == PAWL_OK)
+        status = statement_run_count(
+            SQL(op, SQLITE_Q_MESSAGE_DELETE_RANGE, part->kind, part->lane, low, high), &deleted);
     if (status == PAWL_OK && deleted != count)
         status = error_set(op->err, PAWL_INTERNAL, op->name,
                            "a claim of %" PRId64 " messages has %" PRId64
@@ -186,13 +175,8 @@ static pawl_status finish_aside(struct token_group *g, struct open_item *open) {
     struct operation *op = g->op;
     struct part *part = open->part;
     pawl_status status = part_load_keys(op, part);
-    if (status == PAWL_OK && keeps_history(g)) {
-        struct statement s = statement_begin(op, SQLITE_Q_ASIDE_TO_HISTORY);
-        bind_int(&s, part->kind);
-        bind_int(&s, open->item->seq);
-        bind_int(&s, op->now_ms);
-        status = statement_run(&s);
-    }
+    if (status == PAWL_OK && keeps_history(g))
+        status = statement_run(SQL(op, SQLITE_Q_ASIDE_TO_HISTORY, part->kind, open->item->seq, op->now_ms));
     if (status == PAWL_OK)
         status = aside_delete(op, part->kind, open->item->seq);
     if (status == PAWL_OK)
@@ -268,8 +252,11 @@ static pawl_status complete_token(struct token_group *g) {
     return status;
 }
 
-pawl_status items_complete(struct operation *op, const struct messages_complete *in,
+pawl_status items_complete(struct operation *op, const struct messages_complete *in, struct arena *arena,
                            struct answer_list *out) {
+    pawl_status status = report_answers(op, arena, in->count, false, out);
+    if (status != PAWL_OK || in->count == 0)
+        return status;
     size_t *order = arena_array(op->scratch, in->count, sizeof(*order));
     size_t count = 0;
     bool sorted = true;
@@ -286,7 +273,6 @@ pawl_status items_complete(struct operation *op, const struct messages_complete 
     }
     if (!sorted)
         qsort_r(order, count, sizeof(*order), by_token, (void *)in);
-    pawl_status status = PAWL_OK;
     for (size_t i = 0; i < count && status == PAWL_OK;) {
         struct token_group g = {.op = op, .in = in, .out = out, .order = order + i};
         g.token = in->items[order[i]].ref.token;

@@ -30,9 +30,7 @@ static pawl_status find_held(struct operation *op, const struct reporter *by, co
     *answer = ANSWER_APPLIED;
     if (status != PAWL_OK || held->part->source == SOURCE_MESSAGE)
         return status;
-    struct statement s = statement_begin(op, SQLITE_Q_ASIDE_STATE);
-    bind_int(&s, held->part->kind);
-    bind_int(&s, held->item->seq);
+    struct statement s = SQL(op, SQLITE_Q_ASIDE_STATE, held->part->kind, held->item->seq);
     if (statement_next(&s)) {
         held->attempts = (int)column_int(&s, 0);
         held->deaths = (int)column_int(&s, 1);
@@ -49,22 +47,14 @@ static pawl_status write_failed(struct operation *op, const struct held_item *he
             .attempts = held->attempts, .reason = ASIDE_FAILED, .scheduled_ms = scheduled_ms, .error = error};
         return aside_take(op, part->kind, part->lane, held->item->seq, &as);
     }
-    struct statement s = statement_begin(op, SQLITE_Q_ASIDE_FAIL);
-    bind_int(&s, part->kind);
-    bind_int(&s, held->item->seq);
-    bind_int(&s, held->attempts);
-    bind_int(&s, ASIDE_FAILED);
-    bind_int(&s, scheduled_ms);
-    bind_text(&s, error);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_ASIDE_FAIL, part->kind, held->item->seq, held->attempts,
+                             ASIDE_FAILED, scheduled_ms, error));
 }
 
 /* The error of a cancelled message: who cancelled it, and why. */
 static pawl_status cancel_text(struct operation *op, pawl_uuid message, pawl_str *error) {
     char id[UUID_TEXT_BYTES];
-    struct statement s = statement_begin(op, SQLITE_Q_PAUSE_FIND);
-    bind_int(&s, PAUSE_MESSAGE);
-    bind_text(&s, str_from(uuid_format(message, id)));
+    struct statement s = SQL(op, SQLITE_Q_PAUSE_FIND, PAUSE_MESSAGE, str_from(uuid_format(message, id)));
     if (statement_next(&s))
         *error = pause_error_text(op->scratch, column_borrow(&s, 0), column_borrow(&s, 1));
     return statement_end(&s);
@@ -127,9 +117,12 @@ static pawl_status fail_held(struct operation *op, struct held_item *held, const
     return status;
 }
 
-pawl_status items_fail(struct operation *op, const struct messages_fail *in, struct answer_list *out) {
+pawl_status items_fail(struct operation *op, const struct messages_fail *in, struct arena *arena,
+                       struct answer_list *out) {
     struct reporter by = {in->instance, in->kind};
-    pawl_status status = PAWL_OK;
+    pawl_status status = report_answers(op, arena, in->count, true, out);
+    if (status != PAWL_OK || in->count == 0)
+        return status;
     for (size_t i = 0; i < in->count && status == PAWL_OK; i++) {
         struct held_item held = {0};
         out->outcomes[i] = FAIL_NONE;
@@ -162,9 +155,12 @@ static pawl_status release_followers(struct operation *op, const struct held_ite
     return status;
 }
 
-pawl_status items_release(struct operation *op, const struct messages_release *in, struct answer_list *out) {
+pawl_status items_release(struct operation *op, const struct messages_release *in, struct arena *arena,
+                          struct answer_list *out) {
     struct reporter by = {in->instance, in->kind};
-    pawl_status status = PAWL_OK;
+    pawl_status status = report_answers(op, arena, in->count, false, out);
+    if (status != PAWL_OK || in->count == 0)
+        return status;
     for (size_t i = 0; i < in->count && status == PAWL_OK; i++) {
         struct held_item held = {0};
         status = find_held(op, &by, &in->items[i].ref, &held, &out->answers[i]);

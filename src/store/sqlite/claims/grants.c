@@ -20,9 +20,7 @@ static bool is_lost(const struct settling *s, int64_t token, int64_t number) {
 }
 
 static pawl_status tokens_of(struct settling *s, enum sqlite_query query, struct id_list *tokens) {
-    struct statement statement = statement_begin(s->op, query);
-    bind_uuid(&statement, s->in->instance);
-    return jobs_ids(&statement, s->op->scratch, tokens);
+    return jobs_ids(SQL(s->op, query, s->in->instance), s->op->scratch, tokens);
 }
 
 /* The highest token that is left. */
@@ -54,10 +52,8 @@ static pawl_status release_kind(struct settling *s, enum store_kind kind) {
     }
     if (status != PAWL_OK || count == 0)
         return status;
-    status = report_answers(s->op, s->op->scratch, count, false, &answers);
-    if (status == PAWL_OK)
-        status =
-            items_release(s->op, &(struct messages_release){s->in->instance, kind, items, count}, &answers);
+    status = items_release(s->op, &(struct messages_release){s->in->instance, kind, items, count},
+                           s->op->scratch, &answers);
     for (size_t i = 0; i < count && status == PAWL_OK; i++)
         s->out.released += answers.answers[i] == ANSWER_APPLIED;
     return status;
@@ -81,9 +77,7 @@ static pawl_status settle_messages(struct settling *s) {
 
 static pawl_status release_jobs(struct settling *s, struct jobs_call *call, int64_t token) {
     struct id_list ids = {0};
-    struct statement statement = statement_begin(s->op, SQLITE_Q_JOB_LIST_TOKEN);
-    bind_int(&statement, token);
-    pawl_status status = jobs_ids(&statement, s->op->scratch, &ids);
+    pawl_status status = jobs_ids(SQL(s->op, SQLITE_Q_JOB_LIST_TOKEN, token), s->op->scratch, &ids);
     for (size_t i = 0; i < ids.count && status == PAWL_OK; i++) {
         enum store_answer answer = ANSWER_STALE;
         if (!is_lost(s, token, ids.ids[i]))
@@ -117,11 +111,8 @@ static pawl_status settle_checkpoints(struct settling *s) {
         int64_t changed = 0;
         if (!is_lost(s, tokens.ids[i], 0))
             continue;
-        struct statement statement = statement_begin(s->op, SQLITE_Q_CHECKPOINT_LOST);
-        bind_uuid(&statement, s->in->instance);
-        bind_int(&statement, tokens.ids[i]);
-        bind_int(&statement, s->op->now_ms);
-        status = statement_run_count(&statement, &changed);
+        status = statement_run_count(
+            SQL(s->op, SQLITE_Q_CHECKPOINT_LOST, s->in->instance, tokens.ids[i], s->op->now_ms), &changed);
         s->out.released += changed;
     }
     if (status == PAWL_OK && s->out.released > 0)
@@ -155,12 +146,9 @@ static pawl_status settle(struct settling *s) {
 
 pawl_status sqlite_grants_settle(struct store *store, const struct grants_settle *in,
                                  struct grants_settled *out, pawl_error *err) {
-    struct operation op;
-    pawl_status status = check_settle(in, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "grants_settle", &status, err))
-        return status;
+    struct operation op = operation_write(store, "grants_settle", check_settle(in, err), err);
     struct settling s = {.op = &op, .in = in};
-    status = operation_end(&op, settle(&s));
+    pawl_status status = operation_end(&op, settle(&s));
     if (status == PAWL_OK)
         *out = s.out;
     return status;

@@ -4,10 +4,10 @@
 
 #include "store/sqlite/file/operation.h"
 
-/* Inside an operation: out->count reports, checked already. */
+/* Inside an operation: the input is checked already. */
 PAWL_MUSTCHECK pawl_status log_receptors(struct operation *op, const struct receptor_report *reports,
-                                         struct answer_list *out);
+                                         size_t count, struct arena *arena, struct answer_list *out);
 PAWL_MUSTCHECK pawl_status log_checkpoints(struct operation *op, const struct checkpoints_report *in,
-                                           struct answer_list *out);
+                                           struct arena *arena, struct answer_list *out);
 
 #endif

@@ -101,8 +101,7 @@ struct part *part_next_of(struct part *part) {
 }
 
 pawl_status part_load_token(struct operation *op, int64_t token, struct part **first) {
-    struct statement s = statement_begin(op, SQLITE_Q_CLAIM_OF_TOKEN);
-    bind_int(&s, token);
+    struct statement s = SQL(op, SQLITE_Q_CLAIM_OF_TOKEN, token);
     pawl_status status = read_parts(op, &s);
     if (status == PAWL_OK)
         *first = first_of(op, token);
@@ -110,17 +109,12 @@ pawl_status part_load_token(struct operation *op, int64_t token, struct part **f
 }
 
 pawl_status part_load_lane(struct operation *op, enum store_kind kind, int lane) {
-    struct statement s = statement_begin(op, SQLITE_Q_CLAIM_OF_LANE);
-    bind_int(&s, kind);
-    bind_int(&s, lane);
+    struct statement s = SQL(op, SQLITE_Q_CLAIM_OF_LANE, kind, lane);
     return read_parts(op, &s);
 }
 
 pawl_status part_load_request(struct operation *op, const struct messages_claim *in) {
-    struct statement s = statement_begin(op, SQLITE_Q_CLAIM_OF_REQUEST);
-    bind_uuid(&s, in->request);
-    bind_int(&s, in->kind);
-    bind_uuid(&s, in->instance);
+    struct statement s = SQL(op, SQLITE_Q_CLAIM_OF_REQUEST, in->request, in->kind, in->instance);
     return read_parts(op, &s);
 }
 
@@ -151,11 +145,8 @@ static pawl_status load_message_keys(struct operation *op, struct part *part) {
         first++;
     if (first == part->count)
         return PAWL_OK;
-    struct statement s = statement_begin(op, SQLITE_Q_MESSAGE_KEYS);
-    bind_int(&s, part->kind);
-    bind_int(&s, part->lane);
-    bind_int(&s, part->items[first].seq);
-    bind_int(&s, part->items[part->count - 1].seq);
+    struct statement s = SQL(op, SQLITE_Q_MESSAGE_KEYS, part->kind, part->lane, part->items[first].seq,
+                             part->items[part->count - 1].seq);
     pawl_status status = PAWL_OK;
     for (size_t i = first; status == PAWL_OK && statement_next(&s);) {
         int64_t seq = column_int(&s, 0);
@@ -168,9 +159,7 @@ static pawl_status load_message_keys(struct operation *op, struct part *part) {
 }
 
 static pawl_status load_aside_key(struct operation *op, const struct part *part, struct part_item *item) {
-    struct statement s = statement_begin(op, SQLITE_Q_ASIDE_KEY);
-    bind_int(&s, part->kind);
-    bind_int(&s, item->seq);
+    struct statement s = SQL(op, SQLITE_Q_ASIDE_KEY, part->kind, item->seq);
     pawl_status status = PAWL_OK;
     if (statement_next(&s))
         status = give_key(op, item, column_borrow(&s, 0));
@@ -244,35 +233,19 @@ static pawl_status insert_part(struct operation *op, const struct part *part) {
     uint8_t *items = encode_items(op, part);
     if (marks == NULL || items == NULL)
         return operation_no_memory(op);
-    struct statement s = statement_begin(op, SQLITE_Q_CLAIM_INSERT);
-    row_bind(&s, &part_grant, part);
-    bind_int(&s, (int64_t)part->open);
-    bind_uuid_or_null(&s, part->request);
-    bind_blob(&s, marks, part->count);
-    bind_blob(&s, items, part->count * ITEM_BYTES);
-    bind_int(&s, part->lost);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_CLAIM_INSERT, ROW_OF(part_grant, part), part->open,
+                             id_or_null(part->request), BLOB(marks, part->count),
+                             BLOB(items, part->count * ITEM_BYTES), part->lost));
 }
 
 static pawl_status update_part(struct operation *op, const struct part *part) {
-    if (part->forgotten) {
-        struct statement s = statement_begin(op, SQLITE_Q_CLAIM_FORGET);
-        bind_int(&s, part->token);
-        bind_int(&s, part->part);
-        return statement_run(&s);
-    }
+    if (part->forgotten)
+        return statement_run(SQL(op, SQLITE_Q_CLAIM_FORGET, part->token, part->part));
     uint8_t *marks = encode_marks(op, part);
     if (marks == NULL)
         return operation_no_memory(op);
-    struct statement s = statement_begin(op, SQLITE_Q_CLAIM_MARK);
-    bind_int(&s, part->token);
-    bind_int(&s, part->part);
-    bind_int(&s, part->state);
-    bind_int(&s, part->lease_until_ms);
-    bind_int(&s, (int64_t)part->open);
-    bind_blob(&s, marks, part->count);
-    bind_int(&s, part->suspect);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_CLAIM_MARK, part->token, part->part, part->state,
+                             part->lease_until_ms, part->open, BLOB(marks, part->count), part->suspect));
 }
 
 pawl_status parts_flush(struct operation *op) {

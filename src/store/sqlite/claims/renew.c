@@ -104,9 +104,12 @@ static pawl_status renew_part(struct operation *op, struct part *part, int64_t l
     return status;
 }
 
-pawl_status items_renew(struct operation *op, const struct messages_renew *in, struct answer_list *out) {
+pawl_status items_renew(struct operation *op, const struct messages_renew *in, struct arena *arena,
+                        struct answer_list *out) {
     struct reporter by = {in->instance, in->kind};
-    pawl_status status = PAWL_OK;
+    pawl_status status = report_answers(op, arena, in->count, false, out);
+    if (status != PAWL_OK || in->count == 0)
+        return status;
     for (size_t i = 0; i < in->count && status == PAWL_OK; i++)
         status = name_one(op, &by, &in->items[i], &out->answers[i]);
     /* A part that a split makes is not named, so walking on over it is harmless. */

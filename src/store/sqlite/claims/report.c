@@ -62,52 +62,28 @@ pawl_status report_answers(struct operation *op, struct arena *arena, size_t cou
 
 pawl_status sqlite_messages_complete(struct store *store, const struct messages_complete *in,
                                      struct arena *arena, struct answer_list *out, pawl_error *err) {
-    struct operation op;
     struct answer_list list = {0};
-    pawl_status status = check_complete(in, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "messages_complete", &status, err))
-        return status;
-    status = report_answers(&op, arena, in->count, false, &list);
-    if (status == PAWL_OK)
-        status = items_complete(&op, in, &list);
-    return operation_give(&op, status, out, &list);
+    struct operation op = operation_write(store, "messages_complete", check_complete(in, err), err);
+    return operation_give(&op, items_complete(&op, in, arena, &list), out, &list);
 }
 
 pawl_status sqlite_messages_fail(struct store *store, const struct messages_fail *in, struct arena *arena,
                                  struct answer_list *out, pawl_error *err) {
-    struct operation op;
     struct answer_list list = {0};
-    pawl_status status = check_fail(in, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "messages_fail", &status, err))
-        return status;
-    status = report_answers(&op, arena, in->count, true, &list);
-    if (status == PAWL_OK)
-        status = items_fail(&op, in, &list);
-    return operation_give(&op, status, out, &list);
+    struct operation op = operation_write(store, "messages_fail", check_fail(in, err), err);
+    return operation_give(&op, items_fail(&op, in, arena, &list), out, &list);
 }
 
 pawl_status sqlite_messages_release(struct store *store, const struct messages_release *in,
                                     struct arena *arena, struct answer_list *out, pawl_error *err) {
-    struct operation op;
     struct answer_list list = {0};
-    pawl_status status = check_release(in, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "messages_release", &status, err))
-        return status;
-    status = report_answers(&op, arena, in->count, false, &list);
-    if (status == PAWL_OK)
-        status = items_release(&op, in, &list);
-    return operation_give(&op, status, out, &list);
+    struct operation op = operation_write(store, "messages_release", check_release(in, err), err);
+    return operation_give(&op, items_release(&op, in, arena, &list), out, &list);
 }
 
 pawl_status sqlite_messages_renew(struct store *store, const struct messages_renew *in, struct arena *arena,
                                   struct answer_list *out, pawl_error *err) {
-    struct operation op;
     struct answer_list list = {0};
-    pawl_status status = check_renew(in, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "messages_renew", &status, err))
-        return status;
-    status = report_answers(&op, arena, in->count, false, &list);
-    if (status == PAWL_OK)
-        status = items_renew(&op, in, &list);
-    return operation_give(&op, status, out, &list);
+    struct operation op = operation_write(store, "messages_renew", check_renew(in, err), err);
+    return operation_give(&op, items_renew(&op, in, arena, &list), out, &list);
 }

@@ -27,14 +27,14 @@ PAWL_MUSTCHECK pawl_status report_find_held(struct operation *op, const struct r
 PAWL_MUSTCHECK pawl_status report_answers(struct operation *op, struct arena *arena, size_t count,
                                           bool outcomes, struct answer_list *out);
 
-/* Inside an operation: the input is checked already; out has room. */
+/* Inside an operation: the input is checked already. */
 PAWL_MUSTCHECK pawl_status items_complete(struct operation *op, const struct messages_complete *in,
-                                          struct answer_list *out);
+                                          struct arena *arena, struct answer_list *out);
 PAWL_MUSTCHECK pawl_status items_fail(struct operation *op, const struct messages_fail *in,
-                                      struct answer_list *out);
+                                      struct arena *arena, struct answer_list *out);
 PAWL_MUSTCHECK pawl_status items_release(struct operation *op, const struct messages_release *in,
-                                         struct answer_list *out);
+                                         struct arena *arena, struct answer_list *out);
 PAWL_MUSTCHECK pawl_status items_renew(struct operation *op, const struct messages_renew *in,
-                                       struct answer_list *out);
+                                       struct arena *arena, struct answer_list *out);
 
 #endif

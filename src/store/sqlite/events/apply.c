@@ -20,14 +20,10 @@ struct wanted_events {
 /* Types in the scratch. */
 static pawl_status wanted_read(struct operation *op, pawl_str key, struct wanted_events *out) {
     *out = (struct wanted_events){.key = key};
-    struct statement s = statement_begin(op, SQLITE_Q_SKIP_ANY);
-    bind_text(&s, key);
-    pawl_status status = statement_any(&s, &out->skips);
+    pawl_status status = statement_any(SQL(op, SQLITE_Q_SKIP_ANY, key), &out->skips);
     if (status != PAWL_OK)
         return status;
-    s = statement_begin(op, SQLITE_Q_MAPPING_TYPES);
-    bind_text(&s, key);
-    bind_int(&s, WANTED_TYPES_MAX + 1);
+    struct statement s = SQL(op, SQLITE_Q_MAPPING_TYPES, key, WANTED_TYPES_MAX + 1);
     while (out->count <= WANTED_TYPES_MAX && statement_next(&s))
         out->types[out->count++] = column_copy(&s, 0, op->scratch);
     out->by_type = !out->skips && out->count <= WANTED_TYPES_MAX;
@@ -46,14 +42,10 @@ static pawl_status events_cut(struct operation *op, const struct wanted_events *
     enum { TYPE = 4 };
     if (left == 0)
         return PAWL_OK;
-    struct statement s = statement_begin(op, wanted->by_type ? SQLITE_Q_EVENT_RANGE : SQLITE_Q_EVENT_NEXT);
-    bind_text(&s, cut->stream);
-    bind_int(&s, cut->from_version);
-    bind_int(&s, cut->head);
-    if (!wanted->by_type) {
-        bind_text(&s, wanted->key);
-        bind_int(&s, (int64_t)left);
-    }
+    struct statement s =
+        wanted->by_type
+            ? SQL(op, SQLITE_Q_EVENT_RANGE, cut->stream, cut->from_version, cut->head)
+            : SQL(op, SQLITE_Q_EVENT_NEXT, cut->stream, cut->from_version, cut->head, wanted->key, left);
     while (cut->count < left && statement_next(&s)) {
         if (!is_wanted(wanted, column_borrow(&s, TYPE)))
             continue;
@@ -117,8 +109,7 @@ static pawl_status cut_all(struct operation *op, const struct perspective_apply 
 static pawl_status mark(void *store, pawl_error *err) {
     struct operation *op = store;
     (void)err;
-    struct statement s = statement_begin(op, SQLITE_Q_SEND_SAVEPOINT);
-    return statement_run(&s);
+    return statement_run(statement_begin(op, SQLITE_Q_SEND_SAVEPOINT));
 }
 
 static pawl_status keep(void *store, pawl_error *err) {
@@ -126,14 +117,12 @@ static pawl_status keep(void *store, pawl_error *err) {
     if (sqlite3_get_autocommit(op->store->db) != 0)
         return error_set(err, PAWL_UNAVAILABLE, op->name,
                          "the perspective ended the transaction; it must not");
-    struct statement s = statement_begin(op, SQLITE_Q_SEND_RELEASE);
-    return statement_run(&s);
+    return statement_run(statement_begin(op, SQLITE_Q_SEND_RELEASE));
 }
 
 static pawl_status undo(void *store, pawl_error *err) {
     struct operation *op = store;
-    struct statement s = statement_begin(op, SQLITE_Q_SEND_ROLLBACK);
-    pawl_status status = statement_run(&s);
+    pawl_status status = statement_run(statement_begin(op, SQLITE_Q_SEND_ROLLBACK));
     return status == PAWL_OK ? keep(store, err) : status;
 }
 
@@ -209,17 +198,13 @@ static pawl_status apply(struct operation *op, const struct perspective_apply *i
 
 pawl_status sqlite_perspective_apply(struct store *store, const struct perspective_apply *in,
                                      struct arena *arena, struct apply_result *out, pawl_error *err) {
-    struct operation op;
     struct apply_result result = {0};
-    pawl_status status = check_apply(in, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "perspective_apply", &status, err))
-        return status;
+    struct operation op = operation_write(store, "perspective_apply", check_apply(in, err), err);
     return operation_give(&op, apply(&op, in, arena, &result), out, &result);
 }
 
 pawl_status sqlite_checkpoint_events(struct store *store, const struct checkpoint_ref *ref, int limit,
                                      struct arena *arena, struct checkpoint_batch *out, pawl_error *err) {
-    struct operation op;
     struct perspective_brief perspective;
     struct apply_cut *cut = NULL;
     pawl_stored_event *events = NULL;
@@ -229,10 +214,11 @@ pawl_status sqlite_checkpoint_events(struct store *store, const struct checkpoin
                                    .streams = &ref->stream,
                                    .stream_count = 1,
                                    .batch = limit};
-    pawl_status status = check_checkpoint_events(ref, limit, err);
-    if (!operation_begin(&op, store, OPERATION_READ, "checkpoint_events", &status, err))
-        return status;
-    status = cut_all(&op, &in, arena, &perspective, &cut, &events);
+    struct operation op =
+        operation_read(store, "checkpoint_events", check_checkpoint_events(ref, limit, err), err);
+    if (op.status != PAWL_OK)
+        return op.status;
+    pawl_status status = cut_all(&op, &in, arena, &perspective, &cut, &events);
     if (status == PAWL_OK && !cut->held)
         status =
             error_set(err, PAWL_STALE, op.name, "the grant of stream %.*s has ended", STR_ARG(ref->stream));
@@ -287,10 +273,7 @@ static pawl_status take_due(struct advance *a) {
     pawl_status status = PAWL_OK;
     if (a->perspective.paused)
         return PAWL_OK;
-    struct statement s = statement_begin(a->op, SQLITE_Q_CHECKPOINT_DUE);
-    bind_text(&s, a->in->perspective);
-    bind_int(&s, a->op->now_ms);
-    bind_int(&s, a->batch);
+    struct statement s = SQL(a->op, SQLITE_Q_CHECKPOINT_DUE, a->in->perspective, a->op->now_ms, a->batch);
     while (status == PAWL_OK && a->waiting < a->batch && statement_next(&s)) {
         struct checkpoint_state c = checkpoint_column(&s, a->op->scratch);
         status = c.view.version < c.view.head ? take(a, &c) : checkpoint_pick(a->op, &idle, &c);
@@ -370,11 +353,8 @@ static pawl_status advance(struct advance *a, struct advance_result *out) {
 
 pawl_status sqlite_perspective_advance(struct store *store, const struct perspective_advance *in,
                                        struct arena *arena, struct advance_result *out, pawl_error *err) {
-    struct operation op;
     struct advance_result result = {0};
-    pawl_status status = check_advance(in, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "perspective_advance", &status, err))
-        return status;
+    struct operation op = operation_write(store, "perspective_advance", check_advance(in, err), err);
     struct advance a = {.op = &op, .in = in, .arena = arena};
     return operation_give(&op, advance(&a, &result), out, &result);
 }

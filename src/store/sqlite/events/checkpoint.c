@@ -31,12 +31,8 @@ static void checkpoint_clear(const struct operation *op, struct checkpoint_state
 static pawl_status first_matching(struct operation *op, const struct checkpoint_state *c, int64_t after,
                                   int64_t *version) {
     *version = 0;
-    struct statement s = statement_begin(op, SQLITE_Q_EVENT_NEXT);
-    bind_text(&s, c->view.stream);
-    bind_int(&s, after);
-    bind_int(&s, c->view.head);
-    bind_text(&s, c->view.perspective);
-    bind_int(&s, 1);
+    struct statement s =
+        SQL(op, SQLITE_Q_EVENT_NEXT, c->view.stream, after, c->view.head, c->view.perspective, 1);
     if (statement_next(&s))
         *version = column_int(&s, 1);
     return statement_end(&s);
@@ -44,13 +40,8 @@ static pawl_status first_matching(struct operation *op, const struct checkpoint_
 
 static pawl_status skip_add(struct operation *op, const struct checkpoint_state *c, int64_t version,
                             pawl_str reason) {
-    struct statement s = statement_begin(op, SQLITE_Q_SKIP_INSERT);
-    bind_text(&s, c->view.perspective);
-    bind_text(&s, c->view.stream);
-    bind_int(&s, version);
-    bind_text(&s, str_absent(reason) ? STR("") : reason);
-    bind_int(&s, op->now_ms);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_SKIP_INSERT, c->view.perspective, c->view.stream, version,
+                             str_absent(reason) ? STR("") : reason, op->now_ms));
 }
 
 static pawl_status fail(struct operation *op, struct checkpoint_state *c, const struct checkpoint_end *end,
@@ -221,8 +212,7 @@ pawl_status checkpoints_take_streams(struct operation *op, const struct checkpoi
     pawl_status status = texts_json(op, in->streams, in->stream_count, &streams);
     if (status != PAWL_OK)
         return status;
-    struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_BEHIND);
-    bind_text(&s, streams);
+    struct statement s = SQL(op, SQLITE_Q_CHECKPOINT_BEHIND, streams);
     while (status == PAWL_OK && statement_next(&s)) {
         struct checkpoint_state c = checkpoint_column(&s, op->scratch);
         if (!checkpoint_left_alone(look, c.view.perspective))
@@ -266,10 +256,7 @@ static pawl_status take_due(struct operation *op, const struct checkpoints_claim
     struct picked due = {0};
     pawl_status status = PAWL_OK;
     for (size_t i = 0; status == PAWL_OK && i < runnable->count; i++) {
-        struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_DUE);
-        bind_text(&s, *runnable->keys[i]);
-        bind_int(&s, op->now_ms);
-        bind_int(&s, in->max);
+        struct statement s = SQL(op, SQLITE_Q_CHECKPOINT_DUE, *runnable->keys[i], op->now_ms, in->max);
         status = pick_all(op, &s, &due);
     }
     if (due.count > 1)
@@ -294,11 +281,7 @@ static pawl_status granted_of(struct operation *op, const struct checkpoint_stat
 }
 
 static pawl_status note_request(struct operation *op, const struct checkpoint_state *c, pawl_uuid request) {
-    struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_REQUEST);
-    bind_text(&s, c->view.stream);
-    bind_text(&s, c->view.perspective);
-    bind_uuid(&s, request);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_CHECKPOINT_REQUEST, c->view.stream, c->view.perspective, request));
 }
 
 static pawl_status grant(struct operation *op, const struct checkpoints_claim *in, struct picked *list,
@@ -325,19 +308,15 @@ static pawl_status grant(struct operation *op, const struct checkpoints_claim *i
 
 pawl_status checkpoints_leave(struct operation *op, pawl_uuid instance) {
     int64_t changed = 0;
-    struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_LEAVE);
-    bind_uuid(&s, instance);
-    bind_int(&s, op->now_ms);
-    pawl_status status = statement_run_count(&s, &changed);
+    pawl_status status =
+        statement_run_count(SQL(op, SQLITE_Q_CHECKPOINT_LEAVE, instance, op->now_ms), &changed);
     return status == PAWL_OK && changed > 0 ? perspective_count_again(op, (pawl_str){NULL, 0}) : status;
 }
 
 pawl_status checkpoints_held(struct operation *op, const struct checkpoints_claim *in, struct arena *arena,
                              struct checkpoint_grants *out) {
     struct picked held = {0};
-    struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_HELD);
-    bind_uuid(&s, in->instance);
-    bind_uuid(&s, in->request);
+    struct statement s = SQL(op, SQLITE_Q_CHECKPOINT_HELD, in->instance, in->request);
     pawl_status status = pick_all(op, &s, &held);
     out->grants = arena_array(arena, held.count, sizeof *out->grants);
     if (status == PAWL_OK && out->grants == NULL)
@@ -364,42 +343,30 @@ pawl_status checkpoints_grant(struct operation *op, const struct checkpoints_cla
 
 pawl_status sqlite_checkpoints_claim(struct store *store, const struct checkpoints_claim *in,
                                      struct arena *arena, struct checkpoint_grants *out, pawl_error *err) {
-    struct operation op;
     struct checkpoint_grants result = {0};
-    pawl_status status = check_checkpoints_claim(in, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "checkpoints_claim", &status, err))
-        return status;
+    struct operation op = operation_write(store, "checkpoints_claim", check_checkpoints_claim(in, err), err);
     return operation_give(&op, checkpoints_grant(&op, in, arena, &result), out, &result);
 }
 
-pawl_status checkpoints_extend(struct operation *op, const struct checkpoints_renew *in,
-                               enum store_answer *answers) {
-    pawl_status status = PAWL_OK;
+pawl_status checkpoints_extend(struct operation *op, const struct checkpoints_renew *in, struct arena *arena,
+                               struct answer_list *out) {
+    pawl_status status = report_answers(op, arena, in->count, false, out);
     for (size_t i = 0; status == PAWL_OK && i < in->count; i++) {
         int64_t changed = 0;
-        struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_RENEW);
-        bind_text(&s, in->refs[i].stream);
-        bind_text(&s, in->refs[i].perspective);
-        bind_int(&s, in->refs[i].token);
-        bind_int(&s, op->now_ms + in->lease_ms);
-        bind_uuid(&s, in->instance);
-        status = statement_run_count(&s, &changed);
-        answers[i] = changed > 0 ? ANSWER_APPLIED : ANSWER_STALE;
+        status = statement_run_count(SQL(op, SQLITE_Q_CHECKPOINT_RENEW, in->refs[i].stream,
+                                         in->refs[i].perspective, in->refs[i].token,
+                                         op->now_ms + in->lease_ms, in->instance),
+                                     &changed);
+        out->answers[i] = changed > 0 ? ANSWER_APPLIED : ANSWER_STALE;
     }
     return status;
 }
 
 pawl_status sqlite_checkpoints_renew(struct store *store, const struct checkpoints_renew *in,
                                      struct arena *arena, struct answer_list *out, pawl_error *err) {
-    struct operation op;
     struct answer_list list = {0};
-    pawl_status status = check_checkpoints_renew(in, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "checkpoints_renew", &status, err))
-        return status;
-    status = report_answers(&op, arena, in->count, false, &list);
-    if (status == PAWL_OK)
-        status = checkpoints_extend(&op, in, list.answers);
-    return operation_give(&op, status, out, &list);
+    struct operation op = operation_write(store, "checkpoints_renew", check_checkpoints_renew(in, err), err);
+    return operation_give(&op, checkpoints_extend(&op, in, arena, &list), out, &list);
 }
 
 static pawl_status skip(struct operation *op, const struct checkpoint_skip *in, enum store_answer *answer) {
@@ -408,11 +375,7 @@ static pawl_status skip(struct operation *op, const struct checkpoint_skip *in, 
     pawl_status status = checkpoint_read(op, in->stream, in->perspective, &c);
     if (status != PAWL_OK)
         return status;
-    struct statement s = statement_begin(op, SQLITE_Q_SKIP_FIND);
-    bind_text(&s, in->perspective);
-    bind_text(&s, in->stream);
-    bind_int(&s, in->version);
-    status = statement_any(&s, &known);
+    status = statement_any(SQL(op, SQLITE_Q_SKIP_FIND, in->perspective, in->stream, in->version), &known);
     *answer = !c.found                                                     ? ANSWER_NOT_FOUND
               : known                                                      ? ANSWER_DUPLICATE
               : in->version <= c.view.version || in->version > c.view.head ? ANSWER_CONFLICT
@@ -428,10 +391,7 @@ static pawl_status skip(struct operation *op, const struct checkpoint_skip *in, 
 
 pawl_status sqlite_checkpoint_skip(struct store *store, const struct checkpoint_skip *in,
                                    enum store_answer *answer, pawl_error *err) {
-    struct operation op;
     enum store_answer result = ANSWER_APPLIED;
-    pawl_status status = check_skip(in, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "checkpoint_skip", &status, err))
-        return status;
+    struct operation op = operation_write(store, "checkpoint_skip", check_skip(in, err), err);
     return operation_give(&op, skip(&op, in, &result), answer, &result);
 }

@@ -39,9 +39,7 @@ static pawl_status woken(struct operation *op, const struct checkpoints_claim *d
     if (claim.stream_count > 0)
         status = checkpoints_grant(op, &claim, arena, out);
     const struct messages_complete complete = {due->instance, KIND_PERSPECTIVE, done, items.count, false};
-    if (status == PAWL_OK)
-        status = report_answers(op, op->scratch, items.count, false, &answers);
-    return status == PAWL_OK ? items_complete(op, &complete, &answers) : status;
+    return status == PAWL_OK ? items_complete(op, &complete, op->scratch, &answers) : status;
 }
 
 pawl_status checkpoints_batch(struct operation *op, const struct work_batch *in, bool used,

@@ -24,55 +24,32 @@ struct checkpoint_state checkpoint_column(struct statement *s, struct arena *are
 
 pawl_status checkpoint_read(struct operation *op, pawl_str stream, pawl_str key,
                             struct checkpoint_state *out) {
-    struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_READ);
-    bind_text(&s, stream);
-    bind_text(&s, key);
+    struct statement s = SQL(op, SQLITE_Q_CHECKPOINT_READ, stream, key);
     *out = (struct checkpoint_state){.found = false};
     if (statement_next(&s))
         *out = checkpoint_column(&s, op->scratch);
     return statement_end(&s);
 }
 
-static void bind_due(struct statement *s, int64_t due_ms) {
-    if (due_ms < 0)
-        bind_null(s);
-    else
-        bind_int(s, due_ms);
-}
-
-/* The first parameters of both: which one, and how far it is. */
-static struct statement begin_write(struct operation *op, enum sqlite_query query,
-                                    const struct checkpoint_view *v) {
-    struct statement s = statement_begin(op, query);
-    bind_text(&s, v->stream);
-    bind_text(&s, v->perspective);
-    bind_int(&s, v->version);
-    bind_int(&s, v->token);
-    bind_int(&s, v->status);
-    bind_int(&s, v->attempts);
-    return s;
+/* NULL: never. */
+static struct value due_value(const struct checkpoint_state *c) {
+    return value_or_null(c->due_ms >= 0, c->due_ms);
 }
 
 static pawl_status write_plain(struct operation *op, const struct checkpoint_state *c) {
-    struct statement s = begin_write(op, SQLITE_Q_CHECKPOINT_MOVE, &c->view);
-    bind_due(&s, c->due_ms);
-    bind_int(&s, op->now_ms);
-    return statement_run(&s);
+    const struct checkpoint_view *v = &c->view;
+    return statement_run(SQL(op, SQLITE_Q_CHECKPOINT_MOVE, v->stream, v->perspective, v->version, v->token,
+                             v->status, v->attempts, due_value(c), op->now_ms));
 }
 
 static pawl_status write_all(struct operation *op, const struct checkpoint_state *c) {
     const struct checkpoint_view *v = &c->view;
-    struct statement s = begin_write(op, SQLITE_Q_CHECKPOINT_WRITE, v);
-    bind_text(&s, v->error);
-    bind_text(&s, v->fingerprint);
-    bind_int(&s, v->stopped ? 1 : 0);
-    bind_uuid_or_null(&s, v->instance);
-    bind_int(&s, v->lease_until_ms);
-    bind_due(&s, c->due_ms);
-    bind_int(&s, v->failed_version);
-    bind_int(&s, v->replay_to);
+    struct statement s = SQL(op, SQLITE_Q_CHECKPOINT_WRITE, v->stream, v->perspective, v->version, v->token,
+                             v->status, v->attempts, v->error, v->fingerprint, v->stopped,
+                             id_or_null(v->instance), v->lease_until_ms, due_value(c), v->failed_version,
+                             v->replay_to);
     bind_int(&s, op->now_ms);
-    return statement_run(&s);
+    return statement_run(s);
 }
 
 pawl_status checkpoint_write(struct operation *op, struct checkpoint_state *c) {

@@ -8,8 +8,7 @@
 /* One receptor with its patterns, in the arena. */
 static pawl_status receptor_read(struct operation *op, pawl_str name, pawl_str key, struct arena *arena,
                                  struct event_receptor *out, bool *found) {
-    struct statement s = statement_begin(op, SQLITE_Q_EVENT_RECEPTOR_FIND);
-    bind_text(&s, name);
+    struct statement s = SQL(op, SQLITE_Q_EVENT_RECEPTOR_FIND, name);
     *found = statement_next(&s);
     if (*found)
         row_read(&s, 0, &event_receptor_shape, arena, out);
@@ -20,14 +19,11 @@ static pawl_status receptor_read(struct operation *op, pawl_str name, pawl_str k
 
 static pawl_status head_read(struct operation *op, int64_t *head) {
     bool found = false;
-    struct statement s = statement_begin(op, SQLITE_Q_EVENT_POSITION);
-    return statement_number(&s, head, &found);
+    return statement_number(statement_begin(op, SQLITE_Q_EVENT_POSITION), head, &found);
 }
 
 static pawl_status patterns_delete(struct operation *op, pawl_str key) {
-    struct statement s = statement_begin(op, SQLITE_Q_PATTERN_DELETE);
-    bind_text(&s, key);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_PATTERN_DELETE, key));
 }
 
 static pawl_status insert(struct operation *op, const struct receptor_new *in) {
@@ -35,11 +31,7 @@ static pawl_status insert(struct operation *op, const struct receptor_new *in) {
     pawl_status status = in->from_start ? PAWL_OK : head_read(op, &head);
     if (status != PAWL_OK)
         return status;
-    struct statement s = statement_begin(op, SQLITE_Q_EVENT_RECEPTOR_INSERT);
-    bind_text(&s, in->name);
-    bind_int(&s, head);
-    bind_int(&s, op->now_ms);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_EVENT_RECEPTOR_INSERT, in->name, head, op->now_ms));
 }
 
 static pawl_status put_receptor(struct operation *op, const struct receptor_new *in,
@@ -63,25 +55,20 @@ static pawl_status put_receptor(struct operation *op, const struct receptor_new 
 
 pawl_status sqlite_receptor_register(struct store *store, const struct receptor_new *in,
                                      enum store_answer *answer, pawl_error *err) {
-    struct operation op;
     enum store_answer result = ANSWER_APPLIED;
-    pawl_status status = check_receptor(in, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "receptor_register", &status, err))
-        return status;
+    struct operation op = operation_write(store, "receptor_register", check_receptor(in, err), err);
     return operation_give(&op, put_receptor(&op, in, &result), answer, &result);
 }
 
 pawl_status sqlite_receptor_remove(struct store *store, pawl_str name, enum store_answer *answer,
                                    pawl_error *err) {
-    struct operation op;
     pawl_str key;
     int64_t removed = 0;
-    pawl_status status = check_receptor_name("receptor_remove", name, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "receptor_remove", &status, err))
-        return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_EVENT_RECEPTOR_DELETE);
-    bind_text(&s, name);
-    status = statement_run_count(&s, &removed);
+    struct operation op =
+        operation_write(store, "receptor_remove", check_receptor_name("receptor_remove", name, err), err);
+    if (op.status != PAWL_OK)
+        return op.status;
+    pawl_status status = statement_run_count(SQL(&op, SQLITE_Q_EVENT_RECEPTOR_DELETE, name), &removed);
     if (status == PAWL_OK)
         status = receptor_consumer(op.scratch, name, &key, err);
     if (status == PAWL_OK)
@@ -94,8 +81,8 @@ pawl_status sqlite_receptor_remove(struct store *store, pawl_str name, enum stor
 
 static pawl_status list_receptors(struct operation *op, struct arena *arena, struct event_receptors *out) {
     struct row_list list = {NULL, 0};
-    struct statement s = statement_begin(op, SQLITE_Q_EVENT_RECEPTOR_LIST);
-    pawl_status status = rows_read(&s, &event_receptor_shape, arena, &list);
+    pawl_status status =
+        rows_read(statement_begin(op, SQLITE_Q_EVENT_RECEPTOR_LIST), &event_receptor_shape, arena, &list);
     *out = (struct event_receptors){.rows = list.rows, .count = list.count};
     if (status == PAWL_OK)
         status = head_read(op, &out->head);
@@ -110,11 +97,8 @@ static pawl_status list_receptors(struct operation *op, struct arena *arena, str
 
 pawl_status sqlite_receptor_list(struct store *store, struct arena *arena, struct event_receptors *out,
                                  pawl_error *err) {
-    struct operation op;
     struct event_receptors list = {0};
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_READ, "receptor_list", &status, err))
-        return status;
+    struct operation op = operation_read(store, "receptor_list", PAWL_OK, err);
     return operation_give(&op, list_receptors(&op, arena, &list), out, &list);
 }
 
@@ -125,11 +109,7 @@ static pawl_status events_wanted(struct operation *op, const struct event_recept
     if (messages == NULL)
         return operation_no_memory(op);
     pawl_status status = PAWL_OK;
-    struct statement s = statement_begin(op, SQLITE_Q_EVENT_ALL);
-    bind_int(&s, receptor->position + 1);
-    bind_int(&s, INT64_MAX);
-    bind_int(&s, 0);
-    bind_int(&s, limit);
+    struct statement s = SQL(op, SQLITE_Q_EVENT_ALL, receptor->position + 1, INT64_MAX, 0, limit);
     while (status == PAWL_OK && statement_next(&s)) {
         pawl_stored_event event = event_column(&s, op->scratch);
         bool wants = false;
@@ -166,28 +146,22 @@ static pawl_status feed_one(struct operation *op, pawl_str name, int limit, stru
         fed += answers.answers[i] == ANSWER_APPLIED;
     if (status != PAWL_OK)
         return status;
-    struct statement s = statement_begin(op, SQLITE_Q_EVENT_RECEPTOR_MOVE);
-    bind_text(&s, name);
-    bind_int(&s, receptor.position + looked);
-    bind_int(&s, fed);
     out->events += looked;
     out->fed += fed;
     out->more = out->more || receptor.position + looked < head;
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_EVENT_RECEPTOR_MOVE, name, receptor.position + looked, fed));
 }
 
 /* Whether there is anything to do: mostly not, and then nothing is written. */
 static pawl_status look(struct store *store, const struct receptors_feed *in, struct feed_result *out,
                         bool *behind, pawl_error *err) {
-    struct operation op;
     int64_t head = 0;
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_READ, "receptors_feed", &status, err))
-        return status;
-    status = head_read(&op, &head);
+    struct operation op = operation_read(store, "receptors_feed", PAWL_OK, err);
+    if (op.status != PAWL_OK)
+        return op.status;
+    pawl_status status = head_read(&op, &head);
     for (size_t i = 0; status == PAWL_OK && i < in->count; i++) {
-        struct statement s = statement_begin(&op, SQLITE_Q_EVENT_RECEPTOR_FIND);
-        bind_text(&s, in->names[i]);
+        struct statement s = SQL(&op, SQLITE_Q_EVENT_RECEPTOR_FIND, in->names[i]);
         if (statement_next(&s)) {
             out->known++;
             *behind = *behind || column_int(&s, 1) < head;
@@ -199,7 +173,6 @@ static pawl_status look(struct store *store, const struct receptors_feed *in, st
 
 pawl_status sqlite_receptors_feed(struct store *store, const struct receptors_feed *in,
                                   struct feed_result *out, pawl_error *err) {
-    struct operation op;
     struct feed_result result = {0};
     bool behind = false;
     pawl_status status = check_feed(in, err);
@@ -207,8 +180,8 @@ pawl_status sqlite_receptors_feed(struct store *store, const struct receptors_fe
         status = look(store, in, &result, &behind, err);
     if (status == PAWL_OK && behind) {
         result = (struct feed_result){0};
-        if (!operation_begin(&op, store, OPERATION_WRITE, "receptors_feed", &status, err))
-            return status;
+        struct operation op = operation_write(store, "receptors_feed", PAWL_OK, err);
+        status = op.status;
         for (size_t i = 0; status == PAWL_OK && i < in->count; i++)
             status = feed_one(&op, in->names[i], in->limit, &result);
         status = operation_end(&op, status);

@@ -16,21 +16,14 @@
 pawl_status stream_version(struct operation *op, pawl_str stream, int64_t *version) {
     bool found = false;
     *version = 0;
-    struct statement s = statement_begin(op, SQLITE_Q_STREAM_VERSION);
-    bind_text(&s, stream);
-    return statement_number(&s, version, &found);
+    return statement_number(SQL(op, SQLITE_Q_STREAM_VERSION, stream), version, &found);
 }
 
 pawl_status events_matching(struct operation *op, pawl_str stream, pawl_str key, int64_t after,
                             int64_t through, int64_t *count) {
     bool found = false;
     *count = 0;
-    struct statement s = statement_begin(op, SQLITE_Q_EVENT_MATCHING);
-    bind_text(&s, stream);
-    bind_int(&s, after);
-    bind_int(&s, through);
-    bind_text(&s, key);
-    return statement_number(&s, count, &found);
+    return statement_number(SQL(op, SQLITE_Q_EVENT_MATCHING, stream, after, through, key), count, &found);
 }
 
 pawl_status texts_json(struct operation *op, const pawl_str *texts, size_t count, pawl_str *json) {
@@ -61,8 +54,7 @@ static pawl_status find_known(struct operation *op, const struct events_append *
     for (size_t i = 0; status == PAWL_OK && i < in->count; i++) {
         if (uuid_is_nil(in->events[i].id))
             continue;
-        struct statement s = statement_begin(op, SQLITE_Q_EVENT_FIND);
-        bind_uuid(&s, in->events[i].id);
+        struct statement s = SQL(op, SQLITE_Q_EVENT_FIND, in->events[i].id);
         if (statement_next(&s)) {
             int64_t base = column_int(&s, 1) - (int64_t)i;
             same = same && str_equal(column_borrow(&s, 0), in->stream) && (count == 0 || base == first) &&
@@ -80,36 +72,23 @@ static pawl_status find_known(struct operation *op, const struct events_append *
 
 static pawl_status type_note(struct operation *op, pawl_str type) {
     bool known = false;
-    struct statement s = statement_begin(op, SQLITE_Q_EVENT_TYPE_FIND);
-    bind_text(&s, type);
-    pawl_status status = statement_any(&s, &known);
+    pawl_status status = statement_any(SQL(op, SQLITE_Q_EVENT_TYPE_FIND, type), &known);
     if (status != PAWL_OK)
         return status;
-    s = statement_begin(op, SQLITE_Q_EVENT_TYPE_COUNT);
-    bind_text(&s, type);
-    status = statement_run(&s);
+    status = statement_run(SQL(op, SQLITE_Q_EVENT_TYPE_COUNT, type));
     return status == PAWL_OK && !known ? types_resolve(op, type) : status;
 }
 
 static pawl_status event_write(struct operation *op, const struct events_append *in, size_t i,
                                int64_t version, pawl_uuid id) {
     const pawl_event *e = &in->events[i];
-    struct statement s = statement_begin(op, SQLITE_Q_EVENT_INSERT);
-    bind_text(&s, in->stream);
-    bind_int(&s, version);
-    bind_uuid(&s, id);
-    row_bind(&s, &event_new_shape, e);
-    bind_int(&s, op->now_ms);
-    pawl_status status = statement_run(&s);
+    pawl_status status = statement_run(
+        SQL(op, SQLITE_Q_EVENT_INSERT, in->stream, version, id, ROW_OF(event_new_shape, e), op->now_ms));
     if (status == PAWL_OK)
         status = type_note(op, e->type);
     if (status != PAWL_OK)
         return status;
-    s = statement_begin(op, SQLITE_Q_CHECKPOINT_MISSING);
-    bind_text(&s, in->stream);
-    bind_text(&s, e->type);
-    bind_int(&s, op->now_ms);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_CHECKPOINT_MISSING, in->stream, e->type, op->now_ms));
 }
 
 /* Puts the message that says "look at this stream", and the events to publish. */
@@ -118,9 +97,7 @@ static pawl_status append_wake(struct operation *op, const struct events_append 
     bool any = false;
     char payload[64];
     struct put_result ignored;
-    struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_ANY);
-    bind_text(&s, in->stream);
-    pawl_status status = statement_any(&s, &any);
+    pawl_status status = statement_any(SQL(op, SQLITE_Q_CHECKPOINT_ANY, in->stream), &any);
     if (status == PAWL_OK && any) {
         (void)snprintf(payload, sizeof payload, "{\"version\":%" PRId64 "}", out->version);
         pawl_outgoing message = {.id = out->ids[in->count - 1],
@@ -149,10 +126,8 @@ static pawl_status append_wake(struct operation *op, const struct events_append 
     if (status != PAWL_OK || op->wake)
         return status;
     /* A worker with receptors on events waits for inbox messages, and feeds the receptors when woken. */
-    s = statement_begin(op, SQLITE_Q_EVENT_RECEPTOR_WAITED);
-    bind_int(&s, KIND_BIT(KIND_INBOX));
-    bind_int(&s, op->now_ms);
-    return statement_any(&s, &op->wake);
+    return statement_any(SQL(op, SQLITE_Q_EVENT_RECEPTOR_WAITED, KIND_BIT(KIND_INBOX), op->now_ms),
+                         &op->wake);
 }
 
 pawl_status append_events(struct operation *op, const struct events_append *in, struct arena *arena,
@@ -185,21 +160,14 @@ pawl_status append_events(struct operation *op, const struct events_append *in, 
         status = event_write(op, in, i, head + 1 + (int64_t)i, out->ids[i]);
     if (status != PAWL_OK)
         return status;
-    struct statement s = statement_begin(op, SQLITE_Q_STREAM_PUT);
-    bind_text(&s, in->stream);
-    bind_int(&s, out->version);
-    bind_int(&s, op->now_ms);
-    status = statement_run(&s);
+    status = statement_run(SQL(op, SQLITE_Q_STREAM_PUT, in->stream, out->version, op->now_ms));
     return status == PAWL_OK ? append_wake(op, in, out) : status;
 }
 
 pawl_status sqlite_events_append(struct store *store, const struct events_append *in, struct arena *arena,
                                  struct append_result *out, pawl_error *err) {
-    struct operation op;
     struct append_result result = {0};
-    pawl_status status = check_append(in, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "events_append", &status, err))
-        return status;
+    struct operation op = operation_write(store, "events_append", check_append(in, err), err);
     return operation_give(&op, append_events(&op, in, arena, &result), out, &result);
 }
 
@@ -216,8 +184,7 @@ static pawl_status as_of_version(struct operation *op, const pawl_read *in, int6
     *last = INT64_MAX;
     if (uuid_is_nil(in->as_of_event))
         return PAWL_OK;
-    struct statement s = statement_begin(op, SQLITE_Q_EVENT_FIND);
-    bind_uuid(&s, in->as_of_event);
+    struct statement s = SQL(op, SQLITE_Q_EVENT_FIND, in->as_of_event);
     if (statement_next(&s) && str_equal(column_borrow(&s, 0), in->stream)) {
         *last = column_int(&s, 1);
         here = true;
@@ -241,15 +208,11 @@ static pawl_status read_events(struct operation *op, const pawl_read *in, struct
         return status;
     if (in->backward && in->from != 0 && in->from < last)
         last = in->from;
-    struct statement s =
-        statement_begin(op, all ? (in->backward ? SQLITE_Q_EVENT_ALL_BACK : SQLITE_Q_EVENT_ALL)
-                                : (in->backward ? SQLITE_Q_EVENT_READ_BACK : SQLITE_Q_EVENT_READ));
-    if (!all)
-        bind_text(&s, in->stream);
-    bind_int(&s, in->backward ? 0 : in->from);
-    bind_int(&s, last);
-    bind_int(&s, in->as_of_ms);
-    bind_int(&s, in->limit);
+    const int64_t first = in->backward ? 0 : in->from;
+    struct statement s = all ? SQL(op, in->backward ? SQLITE_Q_EVENT_ALL_BACK : SQLITE_Q_EVENT_ALL, first,
+                                   last, in->as_of_ms, in->limit)
+                             : SQL(op, in->backward ? SQLITE_Q_EVENT_READ_BACK : SQLITE_Q_EVENT_READ,
+                                   in->stream, first, last, in->as_of_ms, in->limit);
     while (statement_next(&s)) {
         out->events[out->count] = event_column(&s, arena);
         if (!all)
@@ -261,39 +224,31 @@ static pawl_status read_events(struct operation *op, const pawl_read *in, struct
         return status;
     if (!all)
         return stream_version(op, in->stream, &out->head);
-    s = statement_begin(op, SQLITE_Q_EVENT_POSITION);
-    return statement_number(&s, &out->head, &found);
+    return statement_number(statement_begin(op, SQLITE_Q_EVENT_POSITION), &out->head, &found);
 }
 
 pawl_status sqlite_events_read(struct store *store, const pawl_read *in, struct arena *arena,
                                struct event_list *out, pawl_error *err) {
-    struct operation op;
     struct event_list list = {0};
-    pawl_status status = check_events_query(in, err);
-    if (!operation_begin(&op, store, OPERATION_READ, "events_read", &status, err))
-        return status;
+    struct operation op = operation_read(store, "events_read", check_events_query(in, err), err);
     return operation_give(&op, read_events(&op, in, arena, &list), out, &list);
 }
 
 pawl_status sqlite_events_stamp(struct store *store, int limit, struct stamp_result *out, pawl_error *err) {
-    struct operation op;
     struct stamp_result result = {0};
     bool found = false;
-    pawl_status status = check_stamp(limit, err);
-    if (!operation_begin(&op, store, OPERATION_READ, "events_stamp", &status, err))
-        return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_EVENT_POSITION);
-    status = statement_number(&s, &result.position, &found); /* the append has given it */
+    struct operation op = operation_read(store, "events_stamp", check_stamp(limit, err), err);
+    if (op.status != PAWL_OK)
+        return op.status;
+    pawl_status status = statement_number(statement_begin(&op, SQLITE_Q_EVENT_POSITION), &result.position,
+                                          &found); /* the append has given it */
     return operation_give(&op, status, out, &result);
 }
 
 static pawl_status newest(struct operation *op, const struct snapshot *of, int64_t version_max,
                           struct arena *arena, struct snapshot *out, bool *found) {
-    struct statement s = statement_begin(op, SQLITE_Q_SNAPSHOT_NEWEST);
-    bind_text(&s, of->stream);
-    bind_text(&s, of->name);
-    bind_int(&s, version_max);
-    return row_find(&s, &snapshot_shape, arena, out, found);
+    return row_find(SQL(op, SQLITE_Q_SNAPSHOT_NEWEST, of->stream, of->name, version_max), &snapshot_shape,
+                    arena, out, found);
 }
 
 static pawl_status put_snapshot(struct operation *op, const struct snapshot *in, enum store_answer *answer) {
@@ -310,38 +265,27 @@ static pawl_status put_snapshot(struct operation *op, const struct snapshot *in,
                                                      : ANSWER_APPLIED;
     if (*answer != ANSWER_APPLIED)
         return PAWL_OK;
-    struct statement s = statement_begin(op, SQLITE_Q_SNAPSHOT_INSERT);
-    row_bind(&s, &snapshot_new_shape, in);
-    bind_int(&s, op->now_ms);
-    status = statement_run(&s);
+    status = statement_run(SQL(op, SQLITE_Q_SNAPSHOT_INSERT, ROW_OF(snapshot_new_shape, in), op->now_ms));
     if (status != PAWL_OK)
         return status;
-    s = statement_begin(op, SQLITE_Q_SNAPSHOT_TRIM);
-    bind_text(&s, in->stream);
-    bind_text(&s, in->name);
-    bind_int(&s, PAWL_SNAPSHOTS_KEPT);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_SNAPSHOT_TRIM, in->stream, in->name, PAWL_SNAPSHOTS_KEPT));
 }
 
 pawl_status sqlite_snapshot_put(struct store *store, const struct snapshot *in, enum store_answer *answer,
                                 pawl_error *err) {
-    struct operation op;
     enum store_answer result = ANSWER_APPLIED;
-    pawl_status status = check_snapshot(in, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "snapshot_put", &status, err))
-        return status;
+    struct operation op = operation_write(store, "snapshot_put", check_snapshot(in, err), err);
     return operation_give(&op, put_snapshot(&op, in, &result), answer, &result);
 }
 
 pawl_status sqlite_snapshot_get(struct store *store, pawl_str stream, pawl_str name, int64_t version_max,
                                 struct arena *arena, struct snapshot *out, pawl_error *err) {
-    struct operation op;
     struct snapshot result = {.stream = stream, .name = name};
     bool found = false;
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_READ, "snapshot_get", &status, err))
-        return status;
-    status = newest(&op, &result, version_max, arena, &result, &found);
+    struct operation op = operation_read(store, "snapshot_get", PAWL_OK, err);
+    if (op.status != PAWL_OK)
+        return op.status;
+    pawl_status status = newest(&op, &result, version_max, arena, &result, &found);
     if (status == PAWL_OK && !found)
         status = snapshot_missing(stream, name, err);
     return operation_give(&op, status, out, &result);

@@ -103,7 +103,7 @@ PAWL_MUSTCHECK pawl_status checkpoints_grant(struct operation *op, const struct 
 PAWL_MUSTCHECK pawl_status checkpoints_held(struct operation *op, const struct checkpoints_claim *in,
                                             struct arena *arena, struct checkpoint_grants *out);
 PAWL_MUSTCHECK pawl_status checkpoints_extend(struct operation *op, const struct checkpoints_renew *in,
-                                              enum store_answer *answers);
+                                              struct arena *arena, struct answer_list *out);
 /* The checkpoints of a batch: first those that messages name, which completes the messages, then what is due.
  * used: the request key was used before. */
 PAWL_MUSTCHECK pawl_status checkpoints_batch(struct operation *op, const struct work_batch *in, bool used,

@@ -19,10 +19,8 @@ static const struct member brief_members[] = {
 static const struct row_shape brief_shape = ROW_SHAPE(struct perspective_brief, brief_members);
 
 pawl_status perspective_read(struct operation *op, pawl_str key, struct perspective_brief *out) {
-    struct statement s = statement_begin(op, SQLITE_Q_PERSPECTIVE_FIND);
-    bind_text(&s, key);
     *out = (struct perspective_brief){.found = false};
-    return row_find(&s, &brief_shape, op->scratch, out, &out->found);
+    return row_find(SQL(op, SQLITE_Q_PERSPECTIVE_FIND, key), &brief_shape, op->scratch, out, &out->found);
 }
 
 bool perspective_fed(const struct perspective_brief *perspective) {
@@ -36,8 +34,7 @@ pawl_status perspective_find_live(struct operation *op, pawl_str name, pawl_str 
     *key = name;
     if (status != PAWL_OK || (out->found && out->state != PERSPECTIVE_REMOVED))
         return status;
-    struct statement s = statement_begin(op, SQLITE_Q_PERSPECTIVE_LIVE);
-    bind_text(&s, name);
+    struct statement s = SQL(op, SQLITE_Q_PERSPECTIVE_LIVE, name);
     bool found = statement_next(&s);
     if (found)
         *key = column_copy(&s, 0, op->scratch);
@@ -67,23 +64,20 @@ static pawl_status type_map(struct operation *op, const struct row_list *pattern
         status = event_pattern_matches(&named->pattern, type, &matches, op->err);
         if (status != PAWL_OK || !matches)
             continue;
-        struct statement s = statement_begin(op, SQLITE_Q_MAPPING_INSERT);
-        bind_text(&s, type);
-        bind_text(&s, named->key);
-        status = statement_run(&s);
+        status = statement_run(SQL(op, SQLITE_Q_MAPPING_INSERT, type, named->key));
     }
     return status;
 }
 
 pawl_status types_resolve(struct operation *op, pawl_str type) {
     struct row_list patterns = {NULL, 0};
-    struct statement s = statement_begin(op, SQLITE_Q_PATTERN_FED);
-    pawl_status status = rows_read(&s, &named_shape, op->scratch, &patterns);
+    pawl_status status =
+        rows_read(statement_begin(op, SQLITE_Q_PATTERN_FED), &named_shape, op->scratch, &patterns);
     if (status != PAWL_OK || patterns.count == 0)
         return status;
     if (!str_absent(type))
         return type_map(op, &patterns, type);
-    s = statement_begin(op, SQLITE_Q_EVENT_TYPE_LIST);
+    struct statement s = statement_begin(op, SQLITE_Q_EVENT_TYPE_LIST);
     while (status == PAWL_OK && statement_next(&s))
         status = type_map(op, &patterns, column_copy(&s, 0, op->scratch));
     return statement_close(&s, status);
@@ -103,8 +97,7 @@ static pawl_status same_definition(struct operation *op, const struct perspectiv
             kept->policy == (in->policy != POLICY_DEFAULT ? in->policy : POLICY_BLOCK) &&
             (in->max_attempts == 0 || kept->max_attempts == in->max_attempts);
     size_t count = 0;
-    struct statement s = statement_begin(op, SQLITE_Q_PATTERN_LIST);
-    bind_text(&s, key);
+    struct statement s = SQL(op, SQLITE_Q_PATTERN_LIST, key);
     for (; statement_next(&s); count++)
         *same = *same && count < in->pattern_count &&
                 (int64_t)in->patterns[count].mode == column_int(&s, 0) &&
@@ -115,19 +108,11 @@ static pawl_status same_definition(struct operation *op, const struct perspectiv
 
 static pawl_status insert(struct operation *op, const struct perspective_new *in, pawl_str key,
                           enum perspective_state state) {
-    struct statement s = statement_begin(op, SQLITE_Q_PERSPECTIVE_INSERT);
-    bind_text(&s, key);
-    bind_text(&s, in->name);
-    bind_int(&s, in->version);
-    bind_int(&s, state);
-    bind_int(&s, in->run);
-    bind_text(&s, in->target);
-    bind_text(&s, in->clear);
-    bind_int(&s, in->batch != 0 ? in->batch : PAWL_PERSPECTIVE_BATCH_DEFAULT);
-    bind_int(&s, in->max_attempts != 0 ? in->max_attempts : op->settings.max_attempts);
-    bind_int(&s, in->policy != POLICY_DEFAULT ? in->policy : POLICY_BLOCK);
-    bind_int(&s, op->now_ms);
-    pawl_status status = statement_run(&s);
+    pawl_status status =
+        statement_run(SQL(op, SQLITE_Q_PERSPECTIVE_INSERT, key, in->name, in->version, state, in->run,
+                          in->target, in->clear, in->batch != 0 ? in->batch : PAWL_PERSPECTIVE_BATCH_DEFAULT,
+                          in->max_attempts != 0 ? in->max_attempts : op->settings.max_attempts,
+                          in->policy != POLICY_DEFAULT ? in->policy : POLICY_BLOCK, op->now_ms));
     return status == PAWL_OK ? patterns_insert(op, key, in->patterns, in->pattern_count) : status;
 }
 
@@ -148,17 +133,13 @@ static pawl_status put_perspective(struct operation *op, const struct perspectiv
                                                kept.backfilled};
         return PAWL_OK;
     }
-    struct statement s = statement_begin(op, SQLITE_Q_PERSPECTIVE_LIVE);
-    bind_text(&s, in->name);
+    struct statement s = SQL(op, SQLITE_Q_PERSPECTIVE_LIVE, in->name);
     live = statement_next(&s);
     status = statement_end(&s);
     *out =
         (struct perspective_registered){ANSWER_APPLIED, live ? PERSPECTIVE_FILLING : PERSPECTIVE_LIVE, false};
     if (status == PAWL_OK && kept.found) {
-        s = statement_begin(op, SQLITE_Q_PERSPECTIVE_REFILL);
-        bind_text(&s, key);
-        bind_int(&s, out->state);
-        status = statement_run(&s);
+        status = statement_run(SQL(op, SQLITE_Q_PERSPECTIVE_REFILL, key, out->state));
     } else if (status == PAWL_OK) {
         status = insert(op, in, key, out->state);
     }
@@ -167,11 +148,8 @@ static pawl_status put_perspective(struct operation *op, const struct perspectiv
 
 pawl_status sqlite_perspective_register(struct store *store, const struct perspective_new *in,
                                         struct perspective_registered *out, pawl_error *err) {
-    struct operation op;
     struct perspective_registered result;
-    pawl_status status = check_perspective(in, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "perspective_register", &status, err))
-        return status;
+    struct operation op = operation_write(store, "perspective_register", check_perspective(in, err), err);
     return operation_give(&op, put_perspective(&op, in, &result), out, &result);
 }
 
@@ -184,9 +162,7 @@ static pawl_status backfill(struct operation *op, pawl_str key, int streams_max,
     if (status != PAWL_OK || kept.backfilled || kept.state == PERSPECTIVE_RETIRED)
         return status;
     pawl_str last = {NULL, 0};
-    struct statement s = statement_begin(op, SQLITE_Q_BACKFILL_STREAMS);
-    bind_text(&s, kept.backfill_after);
-    bind_int(&s, streams_max);
+    struct statement s = SQL(op, SQLITE_Q_BACKFILL_STREAMS, kept.backfill_after, streams_max);
     if (statement_next(&s)) {
         *done = column_int(&s, 0) < streams_max;
         last = column_copy(&s, 1, op->scratch);
@@ -194,44 +170,28 @@ static pawl_status backfill(struct operation *op, pawl_str key, int streams_max,
     status = statement_end(&s);
     if (status != PAWL_OK)
         return status;
-    s = statement_begin(op, SQLITE_Q_BACKFILL_INSERT);
-    bind_text(&s, key);
-    bind_text(&s, kept.backfill_after);
-    bind_int(&s, streams_max);
-    bind_int(&s, op->now_ms);
-    status = statement_run(&s);
+    status =
+        statement_run(SQL(op, SQLITE_Q_BACKFILL_INSERT, key, kept.backfill_after, streams_max, op->now_ms));
     if (status != PAWL_OK)
         return status;
-    s = statement_begin(op, SQLITE_Q_PERSPECTIVE_SET_BACKFILL);
-    bind_text(&s, key);
-    bind_text(&s, last);
-    bind_int(&s, *done ? 1 : 0);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_PERSPECTIVE_SET_BACKFILL, key, last, *done ? 1 : 0));
 }
 
 pawl_status sqlite_perspective_backfill(struct store *store, pawl_str perspective, int streams_max,
                                         bool *done, pawl_error *err) {
-    struct operation op;
     bool result = false;
-    pawl_status status = check_backfill(perspective, streams_max, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "perspective_backfill", &status, err))
-        return status;
+    struct operation op =
+        operation_write(store, "perspective_backfill", check_backfill(perspective, streams_max, err), err);
     return operation_give(&op, backfill(&op, perspective, streams_max, &result), done, &result);
 }
 
 pawl_status perspective_set_state(struct operation *op, pawl_str key, enum perspective_state state,
                                   bool paused) {
-    struct statement s = statement_begin(op, SQLITE_Q_PERSPECTIVE_SET_STATE);
-    bind_text(&s, key);
-    bind_int(&s, state);
-    bind_int(&s, paused ? 1 : 0);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_PERSPECTIVE_SET_STATE, key, state, paused ? 1 : 0));
 }
 
 pawl_status perspective_unmap(struct operation *op, pawl_str key) {
-    struct statement s = statement_begin(op, SQLITE_Q_MAPPING_DELETE);
-    bind_text(&s, key);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_MAPPING_DELETE, key));
 }
 
 static pawl_status change(struct operation *op, pawl_str key, enum perspective_action action,
@@ -257,10 +217,8 @@ static pawl_status change(struct operation *op, pawl_str key, enum perspective_a
 pawl_status sqlite_perspective_change(struct store *store, pawl_str perspective,
                                       enum perspective_action action, enum store_answer *answer,
                                       pawl_error *err) {
-    struct operation op;
     enum store_answer result = ANSWER_APPLIED;
-    pawl_status status = check_key("perspective_change", perspective, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "perspective_change", &status, err))
-        return status;
+    struct operation op =
+        operation_write(store, "perspective_change", check_key("perspective_change", perspective, err), err);
     return operation_give(&op, change(&op, perspective, action, &result), answer, &result);
 }

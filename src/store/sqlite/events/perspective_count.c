@@ -33,9 +33,7 @@ pawl_status perspective_count_again(struct operation *op, pawl_str key) {
     pawl_status status = perspective_count_write(op);
     if (status != PAWL_OK)
         return status;
-    struct statement s = statement_begin(op, SQLITE_Q_PERSPECTIVE_TALLY_AGAIN);
-    bind_text(&s, key);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_PERSPECTIVE_TALLY_AGAIN, key));
 }
 
 pawl_status perspective_count_write(struct operation *op) {
@@ -46,13 +44,8 @@ pawl_status perspective_count_write(struct operation *op) {
         any = any || delta.by_status[i] != 0;
     if (!any)
         return PAWL_OK;
-    struct statement s = statement_begin(op, SQLITE_Q_PERSPECTIVE_TALLY_MOVED);
-    bind_text(&s, delta.key);
-    bind_int(&s, delta.by_status[CHECKPOINT_PENDING]);
-    bind_int(&s, delta.by_status[CHECKPOINT_PROCESSING]);
-    bind_int(&s, delta.by_status[CHECKPOINT_COMPLETED]);
-    bind_int(&s, delta.by_status[CHECKPOINT_FAILED]);
-    bind_int(&s, delta.stopped);
-    bind_int(&s, delta.applied);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_PERSPECTIVE_TALLY_MOVED, delta.key,
+                             delta.by_status[CHECKPOINT_PENDING], delta.by_status[CHECKPOINT_PROCESSING],
+                             delta.by_status[CHECKPOINT_COMPLETED], delta.by_status[CHECKPOINT_FAILED],
+                             delta.stopped, delta.applied));
 }

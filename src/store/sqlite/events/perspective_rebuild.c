@@ -8,28 +8,18 @@ static pawl_status rebuild(struct operation *op, const struct perspective_reset 
                            const struct perspective_brief *kept, pawl_str streams, int64_t *count) {
     int64_t applied = 0;
     bool found = false;
-    struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_RESET_APPLIED);
-    bind_text(&s, in->perspective);
-    bind_text(&s, streams);
-    pawl_status status = statement_number(&s, &applied, &found);
+    pawl_status status = statement_number(
+        SQL(op, SQLITE_Q_CHECKPOINT_RESET_APPLIED, in->perspective, streams), &applied, &found);
     if (status == PAWL_OK)
         status = perspective_count_applied(op, in->perspective, -applied);
-    if (status == PAWL_OK) {
-        s = statement_begin(op, SQLITE_Q_CHECKPOINT_REBUILD);
-        bind_text(&s, in->perspective);
-        bind_text(&s, streams);
-        bind_int(&s, op->now_ms);
-        bind_int(&s, operation_next_token(op));
-        status = statement_run_count(&s, count);
-    }
+    if (status == PAWL_OK)
+        status = statement_run_count(SQL(op, SQLITE_Q_CHECKPOINT_REBUILD, in->perspective, streams,
+                                         op->now_ms, operation_next_token(op)),
+                                     count);
     if (status == PAWL_OK)
         status = perspective_count_again(op, in->perspective);
-    if (status == PAWL_OK) {
-        s = statement_begin(op, SQLITE_Q_PERSPECTIVE_SET_POSITION);
-        bind_text(&s, in->perspective);
-        bind_int(&s, 0);
-        status = statement_run(&s);
-    }
+    if (status == PAWL_OK)
+        status = statement_run(SQL(op, SQLITE_Q_PERSPECTIVE_SET_POSITION, in->perspective, 0));
     if (status == PAWL_OK && !str_absent(kept->clear))
         status = user_sql_run(op, kept->clear, streams, op->err);
     return status;
@@ -49,21 +39,15 @@ static pawl_status reset(struct operation *op, const struct perspective_reset *i
         return status;
     if (in->mode == RESET_REBUILD)
         return rebuild(op, in, &kept, streams, count);
-    struct statement s = statement_begin(op, SQLITE_Q_CHECKPOINT_RESET_FAILED);
-    bind_text(&s, in->perspective);
-    bind_text(&s, streams);
-    bind_int(&s, op->now_ms);
-    status = statement_run_count(&s, count);
+    status = statement_run_count(
+        SQL(op, SQLITE_Q_CHECKPOINT_RESET_FAILED, in->perspective, streams, op->now_ms), count);
     return status == PAWL_OK ? perspective_count_again(op, in->perspective) : status;
 }
 
 pawl_status sqlite_perspective_reset(struct store *store, const struct perspective_reset *in, int64_t *count,
                                      pawl_error *err) {
-    struct operation op;
     int64_t result = 0;
-    pawl_status status = check_reset(in, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "perspective_reset", &status, err))
-        return status;
+    struct operation op = operation_write(store, "perspective_reset", check_reset(in, err), err);
     return operation_give(&op, reset(&op, in, &result), count, &result);
 }
 
@@ -71,9 +55,7 @@ pawl_status sqlite_perspective_reset(struct store *store, const struct perspecti
 
 static pawl_status behind(struct operation *op, pawl_str key, int64_t *count) {
     bool found = false;
-    struct statement s = statement_begin(op, SQLITE_Q_PERSPECTIVE_BEHIND);
-    bind_text(&s, key);
-    return statement_number(&s, count, &found);
+    return statement_number(SQL(op, SQLITE_Q_PERSPECTIVE_BEHIND, key), count, &found);
 }
 
 static pawl_status compare(struct operation *op, const struct perspective_switch *in, pawl_str old,
@@ -102,8 +84,7 @@ static pawl_status switch_to(struct operation *op, const struct perspective_swit
     out->answer = ANSWER_DUPLICATE;
     if (status != PAWL_OK || kept.state == PERSPECTIVE_LIVE)
         return status;
-    struct statement s = statement_begin(op, SQLITE_Q_PERSPECTIVE_LIVE);
-    bind_text(&s, in->name);
+    struct statement s = SQL(op, SQLITE_Q_PERSPECTIVE_LIVE, in->name);
     if (statement_next(&s))
         old = column_copy(&s, 0, op->scratch);
     status = statement_end(&s);
@@ -124,10 +105,7 @@ static pawl_status switch_to(struct operation *op, const struct perspective_swit
 
 pawl_status sqlite_perspective_switch(struct store *store, const struct perspective_switch *in,
                                       struct arena *arena, struct switch_result *out, pawl_error *err) {
-    struct operation op;
     struct switch_result result = {0};
-    pawl_status status = check_switch(in, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "perspective_switch", &status, err))
-        return status;
+    struct operation op = operation_write(store, "perspective_switch", check_switch(in, err), err);
     return operation_give(&op, switch_to(&op, in, arena, &result), out, &result);
 }

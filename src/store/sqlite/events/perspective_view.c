@@ -17,33 +17,23 @@ struct walk {
 static pawl_status walk(struct operation *op, pawl_str key, int64_t from, int64_t look, struct walk *out) {
     int64_t head = 0;
     bool found = false;
-    struct statement s = statement_begin(op, SQLITE_Q_EVENT_POSITION);
-    pawl_status status = statement_number(&s, &head, &found);
+    pawl_status status = statement_number(statement_begin(op, SQLITE_Q_EVENT_POSITION), &head, &found);
     if (status != PAWL_OK)
         return status;
     int64_t through = head - from > look ? from + look : head;
     *out = (struct walk){.position = through > from ? through : from, .whole = through == head};
-    s = statement_begin(op, SQLITE_Q_PERSPECTIVE_WALK);
-    bind_text(&s, key);
-    bind_int(&s, from);
-    bind_int(&s, through);
+    struct statement s = SQL(op, SQLITE_Q_PERSPECTIVE_WALK, key, from, through);
     if (statement_next(&s))
         *out = (struct walk){column_int(&s, 0) - 1, column_copy(&s, 1, op->scratch), column_int(&s, 2), true};
     status = statement_end(&s);
-    if (status == PAWL_OK && !out->whole) {
-        s = statement_begin(op, SQLITE_Q_EVENT_APPENDED);
-        bind_int(&s, out->position);
-        status = statement_number(&s, &out->appended_ms, &found);
-    }
+    if (status == PAWL_OK && !out->whole)
+        status = statement_number(SQL(op, SQLITE_Q_EVENT_APPENDED, out->position), &out->appended_ms, &found);
     return status;
 }
 
 /* So that the next look begins there. */
 static pawl_status remember(struct operation *op, pawl_str key, int64_t position) {
-    struct statement s = statement_begin(op, SQLITE_Q_PERSPECTIVE_SET_POSITION);
-    bind_text(&s, key);
-    bind_int(&s, position);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_PERSPECTIVE_SET_POSITION, key, position));
 }
 
 static struct perspective_row row_column(struct statement *s, struct arena *arena) {
@@ -86,21 +76,19 @@ struct listing {
 
 static pawl_status list_all(struct store *store, const struct listing *listing, struct arena *arena,
                             struct perspective_rows *out, pawl_error *err) {
-    struct operation op;
     size_t fed = 0;
     struct perspective_rows list = {.rows = arena_array(arena, PAWL_PERSPECTIVES_MAX, sizeof *list.rows)};
     if (list.rows == NULL)
         return error_set(err, PAWL_NO_MEMORY, "perspective_list", "no memory for the answer");
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, listing->mode, "perspective_list", &status, err))
-        return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_PERSPECTIVE_LIST);
-    bind_text(&s, listing->name);
+    struct operation op = operation_begin(store, listing->mode, "perspective_list", PAWL_OK, err);
+    if (op.status != PAWL_OK)
+        return op.status;
+    struct statement s = SQL(&op, SQLITE_Q_PERSPECTIVE_LIST, listing->name);
     while (list.count < PAWL_PERSPECTIVES_MAX && statement_next(&s)) {
         list.rows[list.count] = row_column(&s, arena);
         fed += is_fed(&list.rows[list.count++]);
     }
-    status = statement_end(&s);
+    pawl_status status = statement_end(&s);
     for (size_t i = 0; status == PAWL_OK && i < list.count; i++)
         status = listing->finish(&op, arena, perspective_look(fed), &list.rows[i]);
     return operation_give(&op, status, out, &list);
@@ -174,12 +162,9 @@ static pawl_status reached(struct operation *op, const struct perspective_target
 pawl_status sqlite_perspective_reached(struct store *store, const struct perspective_target *in,
                                        struct arena *arena, struct perspective_reached *out,
                                        pawl_error *err) {
-    struct operation op;
     struct perspective_reached result = {0};
-    pawl_status status = check_target(in, err);
     /* A position is remembered, so that the next question begins there. */
     enum operation_mode mode = str_absent(in->stream) ? OPERATION_WRITE : OPERATION_READ;
-    if (!operation_begin(&op, store, mode, "perspective_reached", &status, err))
-        return status;
+    struct operation op = operation_begin(store, mode, "perspective_reached", check_target(in, err), err);
     return operation_give(&op, reached(&op, in, arena, &result), out, &result);
 }

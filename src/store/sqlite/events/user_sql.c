@@ -112,11 +112,8 @@ static pawl_status user_sql_check(struct operation *op, pawl_str sql, bool write
 }
 
 pawl_status sqlite_sql_check(struct store *store, pawl_str sql, bool writes, pawl_error *err) {
-    struct operation op;
-    pawl_status status = PAWL_OK;
-    return operation_begin(&op, store, OPERATION_READ, "sql_check", &status, err)
-               ? operation_end(&op, user_sql_check(&op, sql, writes, err))
-               : status;
+    struct operation op = operation_read(store, "sql_check", PAWL_OK, err);
+    return operation_end(&op, user_sql_check(&op, sql, writes, err));
 }
 
 pawl_status user_sql_text(struct operation *op, pawl_str sql, struct arena *arena, pawl_str *text,

@@ -34,18 +34,14 @@ static pawl_status start_clock(struct operation *op, const struct identity *iden
     int64_t now_ms = clock_wall_ms();
     if (now_ms <= identity->last_ms)
         now_ms = identity->last_ms + 1;
-    struct statement s = statement_begin(op, SQLITE_Q_SETTINGS_CLOCK);
-    bind_int(&s, now_ms - clock_boot_ms());
-    bind_uuid(&s, identity->boot_id);
-    pawl_status status = statement_run(&s);
+    pawl_status status =
+        statement_run(SQL(op, SQLITE_Q_SETTINGS_CLOCK, now_ms - clock_boot_ms(), identity->boot_id));
     bool found = false;
     return status != PAWL_OK ? status : operation_read_settings(op, &found);
 }
 
 static pawl_status start_epoch(struct operation *op, const struct identity *identity) {
-    struct statement s = statement_begin(op, SQLITE_Q_SETTINGS_FILE);
-    bind_text(&s, str_from(identity->file_id));
-    pawl_status status = statement_run(&s);
+    pawl_status status = statement_run(SQL(op, SQLITE_Q_SETTINGS_FILE, str_from(identity->file_id)));
     return status != PAWL_OK ? status : operation_raise_epoch(op, op->settings.epoch + 1, EPOCH_COPY);
 }
 
@@ -69,9 +65,9 @@ pawl_status clock_settle(struct sqlite_store *store, pawl_error *err) {
         status = connection_file_id(store, identity.file_id, err);
     /* Most of the time nothing has changed: a read is enough to know. */
     for (int mode = OPERATION_READ; mode <= OPERATION_WRITE && status == PAWL_OK; mode++) {
-        struct operation op;
-        if (operation_begin(&op, &store->base, (enum operation_mode)mode, "sqlite_open", &status, err))
-            status = operation_end(&op, settle(&op, &identity));
+        struct operation op =
+            operation_begin(&store->base, (enum operation_mode)mode, "sqlite_open", PAWL_OK, err);
+        status = operation_end(&op, settle(&op, &identity));
         if (!identity.other_boot && !identity.other_file)
             break;
     }

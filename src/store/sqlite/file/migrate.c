@@ -17,13 +17,11 @@ static struct operation plain_operation(struct sqlite_store *store, const char *
 }
 
 static pawl_status run(struct operation *op, enum sqlite_query query) {
-    struct statement s = statement_begin(op, query);
-    return statement_run(&s);
+    return statement_run(statement_begin(op, query));
 }
 
 static pawl_status ask(struct operation *op, enum sqlite_query query, bool *yes) {
-    struct statement s = statement_begin(op, query);
-    return statement_any(&s, yes);
+    return statement_any(statement_begin(op, query), yes);
 }
 
 /* The number in front of a migration's name. */
@@ -106,24 +104,14 @@ static pawl_status create_rows(struct operation *op, const struct migrate_config
         status = connection_file_id(op->store, file_id, op->err);
     if (status != PAWL_OK)
         return status;
-    struct statement s = statement_begin(op, SQLITE_Q_SETTINGS_CREATE);
-    bind_int(&s, migrate->partition_count != 0 ? migrate->partition_count : PAWL_PARTITIONS_DEFAULT);
-    bind_int(&s, lanes);
-    bind_int(&s, PAWL_INSTANCE_LEASE_MS_DEFAULT);
-    bind_int(&s, PAWL_STALE_MS_DEFAULT);
-    bind_int(&s, PAWL_ATTEMPTS_DEFAULT);
-    bind_int(&s, PAWL_DEDUPE_MS_DEFAULT);
-    bind_int(&s, POLICY_SKIP);
-    bind_int(&s, now_ms - clock_boot_ms());
-    bind_uuid(&s, boot_id);
-    bind_text(&s, str_from(file_id));
-    bind_int(&s, now_ms);
-    status = statement_run(&s);
+    status = statement_run(SQL(
+        op, SQLITE_Q_SETTINGS_CREATE,
+        migrate->partition_count != 0 ? migrate->partition_count : PAWL_PARTITIONS_DEFAULT, lanes,
+        PAWL_INSTANCE_LEASE_MS_DEFAULT, PAWL_STALE_MS_DEFAULT, PAWL_ATTEMPTS_DEFAULT, PAWL_DEDUPE_MS_DEFAULT,
+        POLICY_SKIP, now_ms - clock_boot_ms(), boot_id, str_from(file_id), now_ms));
     if (status != PAWL_OK)
         return status;
-    s = statement_begin(op, SQLITE_Q_LANE_CREATE);
-    bind_int(&s, lanes);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_LANE_CREATE, lanes));
 }
 
 static pawl_status apply(struct operation *op, size_t index) {
@@ -131,12 +119,8 @@ static pawl_status apply(struct operation *op, size_t index) {
     int rc = sqlite3_exec(op->store->db, file->text, NULL, NULL, NULL);
     if (rc != SQLITE_OK)
         return connection_failure(op->store, rc, op->name, op->err);
-    struct statement s = statement_begin(op, SQLITE_Q_SCHEMA_RECORD);
-    bind_int(&s, version_of(index));
-    bind_text(&s, str_from(file->name));
-    bind_text(&s, str_from(file->sha256));
-    bind_int(&s, clock_wall_ms());
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_SCHEMA_RECORD, version_of(index), str_from(file->name),
+                             str_from(file->sha256), clock_wall_ms()));
 }
 
 /* The counts are fixed when the schema is made; another value is refused. */

@@ -53,19 +53,14 @@ pawl_status operation_read_settings(struct operation *op, bool *found) {
 }
 
 pawl_status operation_raise_epoch(struct operation *op, int64_t epoch, enum epoch_cause cause) {
-    struct statement s = statement_begin(op, SQLITE_Q_SETTINGS_EPOCH);
-    bind_int(&s, epoch);
-    bind_int(&s, op->now_ms);
-    bind_int(&s, cause);
-    pawl_status status = statement_run(&s);
+    pawl_status status = statement_run(SQL(op, SQLITE_Q_SETTINGS_EPOCH, epoch, op->now_ms, cause));
     if (status == PAWL_OK)
         op->settings.epoch = epoch;
     return status;
 }
 
 static pawl_status run(struct operation *op, enum sqlite_query query) {
-    struct statement s = statement_begin(op, query);
-    return statement_run(&s);
+    return statement_run(statement_begin(op, query));
 }
 
 /* Rolls back after a failure; if that fails too, SQLite has already rolled back. */
@@ -78,13 +73,10 @@ static void roll_back(struct operation *op) {
     op->err = err;
 }
 
-static pawl_status begin(struct operation *op, struct store *store, enum operation_mode mode,
-                         const char *name, pawl_error *err) {
-    struct sqlite_store *self = sqlite_store_of(store);
+static pawl_status begin(struct operation *op) {
+    struct sqlite_store *self = op->store;
     pthread_mutex_lock(&self->lock);
     arena_reset(self->scratch);
-    *op = (struct operation){
-        .store = self, .scratch = self->scratch, .name = name, .err = err, .writes = mode == OPERATION_WRITE};
     if (op->writes && !self->in_memory)
         turn_give(self);
     self->turn_wanted = op->writes;
@@ -98,10 +90,10 @@ static pawl_status begin(struct operation *op, struct store *store, enum operati
     if (status == PAWL_OK)
         status = operation_read_settings(op, &found);
     if (status == PAWL_OK && !found)
-        status = error_set(err, PAWL_CONFLICT, name, "the database %s has no settings: run pawl migrate",
-                           self->path);
+        status = error_set(op->err, PAWL_CONFLICT, op->name,
+                           "the database %s has no settings: run pawl migrate", self->path);
     if (status == PAWL_OK)
-        status = files_still_there(self, name, err);
+        status = files_still_there(self, op->name, op->err);
     if (status != PAWL_OK) {
         roll_back(op);
         pthread_mutex_unlock(&self->lock);
@@ -109,11 +101,18 @@ static pawl_status begin(struct operation *op, struct store *store, enum operati
     return status;
 }
 
-bool operation_begin(struct operation *op, struct store *store, enum operation_mode mode, const char *name,
-                     pawl_status *status, pawl_error *err) {
-    if (*status == PAWL_OK)
-        *status = begin(op, store, mode, name, err);
-    return *status == PAWL_OK;
+struct operation operation_begin(struct store *store, enum operation_mode mode, const char *name,
+                                 pawl_status checked, pawl_error *err) {
+    struct sqlite_store *self = sqlite_store_of(store);
+    struct operation op = {.store = self,
+                           .scratch = self->scratch,
+                           .name = name,
+                           .err = err,
+                           .writes = mode == OPERATION_WRITE,
+                           .status = checked};
+    if (checked == PAWL_OK)
+        op.status = begin(&op);
+    return op;
 }
 
 static bool has_counted(const struct kind_counts *delta) {
@@ -131,18 +130,12 @@ static pawl_status write_tally(struct operation *op, int kind) {
     const struct kind_counts *delta = &op->tally[kind];
     if (!has_counted(delta))
         return PAWL_OK;
-    struct statement s = statement_begin(op, SQLITE_Q_TALLY_ADD);
-    row_bind(&s, &tally_shape, delta);
-    bind_int(&s, kind);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_TALLY_ADD, ROW_OF(tally_shape, delta), kind));
 }
 
 static pawl_status write_counters(struct operation *op) {
-    struct statement s = statement_begin(op, SQLITE_Q_SETTINGS_COUNT);
-    bind_int(&s, op->last_seq);
-    bind_int(&s, op->last_token);
-    bind_int(&s, op->now_ms);
-    pawl_status status = statement_run(&s);
+    pawl_status status =
+        statement_run(SQL(op, SQLITE_Q_SETTINGS_COUNT, op->last_seq, op->last_token, op->now_ms));
     if (status == PAWL_OK)
         status = perspective_count_write(op);
     for (int kind = 1; kind <= KIND_COUNT && status == PAWL_OK; kind++)
@@ -180,7 +173,7 @@ static pawl_status commit(struct operation *op) {
     return status;
 }
 
-pawl_status operation_end(struct operation *op, pawl_status status) {
+pawl_status operation_close(struct operation *op, pawl_status status) {
     if (status == PAWL_OK && op->writes && has_changes(op))
         status = write_counters(op);
     if (status == PAWL_OK && op->writes)
@@ -206,7 +199,7 @@ pawl_status operation_end(struct operation *op, pawl_status status) {
 
 pawl_status operation_give_bytes(struct operation *op, pawl_status status, void *out, const void *result,
                                  size_t size) {
-    status = operation_end(op, status);
+    status = operation_close(op, status);
     if (status == PAWL_OK)
         memcpy(out, result, size);
     return status;

@@ -16,12 +16,13 @@ struct perspective_delta {
     int64_t stopped, applied;
 };
 
-/* Lives on the stack of the operation's function, from operation_begin to operation_end. */
+/* Lives on the stack of the operation's function, from operation_read or operation_write to operation_end. */
 struct operation {
     struct sqlite_store *store;
     struct arena *scratch; /* freed with the operation */
     const char *name;
     pawl_error *err;
+    pawl_status status; /* not PAWL_OK: it has not begun, and there is nothing to end */
     bool writes;
     int64_t now_ms;
     struct settings settings;
@@ -38,17 +39,29 @@ struct operation {
 
 enum operation_mode { OPERATION_READ, OPERATION_WRITE };
 
-/* Locks the store, begins a transaction and reads time and settings, unless *status is a failure already:
- * that of the check of the input. False: *status says why not, and there is nothing to end. */
-PAWL_MUSTCHECK bool operation_begin(struct operation *op, struct store *store, enum operation_mode mode,
-                                    const char *name, pawl_status *status, pawl_error *err);
+/* Locks the store, begins a transaction and reads time and settings, unless checked, the status of the check
+ * of the input, is a failure already. */
+struct operation operation_begin(struct store *store, enum operation_mode mode, const char *name,
+                                 pawl_status checked, pawl_error *err);
+static inline struct operation operation_read(struct store *store, const char *name, pawl_status checked,
+                                              pawl_error *err) {
+    return operation_begin(store, OPERATION_READ, name, checked, err);
+}
+static inline struct operation operation_write(struct store *store, const char *name, pawl_status checked,
+                                               pawl_error *err) {
+    return operation_begin(store, OPERATION_WRITE, name, checked, err);
+}
 
-/* Commits when status is PAWL_OK, else rolls back; unlocks. Returns the status of the whole. */
-PAWL_MUSTCHECK pawl_status operation_end(struct operation *op, pawl_status status);
+/* Ends an operation with its work, an expression that gives a status and is left out when the operation has
+ * not begun: commits on PAWL_OK, else rolls back; unlocks. The result is the status of the whole. */
+#define operation_end(op, work) ((op)->status == PAWL_OK ? operation_close((op), (work)) : (op)->status)
+PAWL_MUSTCHECK pawl_status operation_close(struct operation *op, pawl_status status);
 
 /* The same; *result becomes *out when all of it succeeded. */
-#define operation_give(op, status, out, result)                                                              \
-    operation_give_bytes((op), (status), (out), (result), sizeof *(1 ? (out) : (result)))
+#define operation_give(op, work, out, result)                                                                \
+    ((op)->status == PAWL_OK                                                                                 \
+         ? operation_give_bytes((op), (work), (out), (result), sizeof *(1 ? (out) : (result)))               \
+         : (op)->status)
 PAWL_MUSTCHECK pawl_status operation_give_bytes(struct operation *op, pawl_status status, void *out,
                                                 const void *result, size_t size);
 

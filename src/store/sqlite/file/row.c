@@ -31,65 +31,38 @@ void row_read(struct statement *s, int first, const struct row_shape *shape, str
     }
 }
 
-pawl_status row_find(struct statement *s, const struct row_shape *shape, struct arena *arena, void *row,
+pawl_status row_find(struct statement s, const struct row_shape *shape, struct arena *arena, void *row,
                      bool *found) {
-    bool any = statement_next(s);
+    bool any = statement_next(&s);
     if (any)
-        row_read(s, 0, shape, arena, row);
-    pawl_status status = statement_end(s);
+        row_read(&s, 0, shape, arena, row);
+    pawl_status status = statement_end(&s);
     if (status == PAWL_OK)
         *found = any;
     return status;
 }
 
-pawl_status rows_read(struct statement *s, const struct row_shape *shape, struct arena *arena,
+pawl_status rows_read(struct statement s, const struct row_shape *shape, struct arena *arena,
                       struct row_list *out) {
     size_t cap = 0;
     pawl_status grown = PAWL_OK;
     *out = (struct row_list){NULL, 0};
-    while (grown == PAWL_OK && statement_next(s)) {
-        grown = list_grow(s->op, arena, &out->rows, &cap, out->count, shape->size);
+    while (grown == PAWL_OK && statement_next(&s)) {
+        grown = list_grow(s.op, arena, &out->rows, &cap, out->count, shape->size);
         if (grown == PAWL_OK)
-            row_read(s, 0, shape, arena, (char *)out->rows + out->count++ * shape->size);
+            row_read(&s, 0, shape, arena, (char *)out->rows + out->count++ * shape->size);
     }
-    pawl_status status = statement_end(s);
+    pawl_status status = statement_end(&s);
     return status == PAWL_OK ? grown : status;
 }
 
-pawl_status operation_list(struct operation *op, struct statement *s, const struct row_shape *shape,
-                           struct arena *arena, struct rows_out out) {
+pawl_status operation_give_rows(struct statement s, const struct row_shape *shape, struct arena *arena,
+                                struct rows_out out) {
     struct row_list list;
-    pawl_status status = operation_end(op, rows_read(s, shape, arena, &list));
+    pawl_status status = operation_end(s.op, rows_read(s, shape, arena, &list));
     if (status == PAWL_OK)
-        rows_give(list, op->now_ms, out);
+        rows_give(list, s.op->now_ms, out);
     return status;
-}
-
-void row_bind(struct statement *s, const struct row_shape *shape, const void *row) {
-    for (size_t i = 0; i < shape->count; i++) {
-        const void *at = (const char *)row + shape->members[i].offset;
-        switch ((enum member_type)shape->members[i].type) {
-        case MEMBER_INT:
-        case MEMBER_SMALL:
-            bind_int(s, *(const int *)at);
-            break;
-        case MEMBER_BIG:
-            bind_int(s, *(const int64_t *)at);
-            break;
-        case MEMBER_BOOL:
-            bind_int(s, *(const bool *)at);
-            break;
-        case MEMBER_TEXT:
-        case MEMBER_JSON:
-            bind_text(s, *(const pawl_str *)at);
-            break;
-        case MEMBER_UUID:
-            bind_uuid_or_null(s, *(const pawl_uuid *)at);
-            break;
-        case MEMBER_NONE:
-            break;
-        }
-    }
 }
 
 pawl_status list_grow(struct operation *op, struct arena *arena, void **items, size_t *cap, size_t count,

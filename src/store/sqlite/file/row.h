@@ -9,20 +9,18 @@
 void row_read(struct statement *s, int first, const struct row_shape *shape, struct arena *arena, void *row);
 
 /* The first row, if there is one; the statement is ended. */
-PAWL_MUSTCHECK pawl_status row_find(struct statement *s, const struct row_shape *shape, struct arena *arena,
+PAWL_MUSTCHECK pawl_status row_find(struct statement s, const struct row_shape *shape, struct arena *arena,
                                     void *row, bool *found);
 
 /* Every row that the statement gives, in an array in the arena; the statement is ended. */
-PAWL_MUSTCHECK pawl_status rows_read(struct statement *s, const struct row_shape *shape, struct arena *arena,
+PAWL_MUSTCHECK pawl_status rows_read(struct statement s, const struct row_shape *shape, struct arena *arena,
                                      struct row_list *out);
 
 /* The same as all that an operation does: it is ended, and the rows are given when it succeeded. */
-PAWL_MUSTCHECK pawl_status operation_list(struct operation *op, struct statement *s,
-                                          const struct row_shape *shape, struct arena *arena,
-                                          struct rows_out out);
-
-/* Binds the members in their order. */
-void row_bind(struct statement *s, const struct row_shape *shape, const void *row);
+#define operation_list(op, s, shape, arena, out)                                                             \
+    ((op)->status == PAWL_OK ? operation_give_rows((s), (shape), (arena), (out)) : (op)->status)
+PAWL_MUSTCHECK pawl_status operation_give_rows(struct statement s, const struct row_shape *shape,
+                                               struct arena *arena, struct rows_out out);
 
 /* Room for one more member after count of them; zeroed. */
 PAWL_MUSTCHECK pawl_status list_grow(struct operation *op, struct arena *arena, void **items, size_t *cap,

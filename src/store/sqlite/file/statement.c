@@ -25,7 +25,7 @@ void bind_int(struct statement *s, int64_t value) {
         keep(s, sqlite3_bind_int64(s->stmt, ++s->bound, value));
 }
 
-void bind_null(struct statement *s) {
+static void bind_null(struct statement *s) {
     if (s->rc == SQLITE_OK)
         keep(s, sqlite3_bind_null(s->stmt, ++s->bound));
 }
@@ -37,23 +37,78 @@ void bind_text(struct statement *s, pawl_str text) {
         keep(s, sqlite3_bind_text64(s->stmt, ++s->bound, text.ptr, text.len, SQLITE_STATIC, SQLITE_UTF8));
 }
 
-void bind_blob(struct statement *s, const void *ptr, size_t len) {
+static void bind_blob(struct statement *s, const void *bytes, size_t size) {
     if (s->rc == SQLITE_OK)
-        keep(s, sqlite3_bind_blob64(s->stmt, ++s->bound, ptr, len, SQLITE_STATIC));
+        keep(s, sqlite3_bind_blob64(s->stmt, ++s->bound, bytes, size, SQLITE_STATIC));
 }
 
-void bind_uuid(struct statement *s, pawl_uuid id) {
-    /* A copy: the caller's value is on its stack. */
-    if (s->rc == SQLITE_OK)
-        keep(s, sqlite3_bind_blob64(s->stmt, ++s->bound, id.b, sizeof(id.b), SQLITE_TRANSIENT));
+static void bind_row(struct statement *s, const struct row_shape *shape, const void *row) {
+    for (size_t i = 0; i < shape->count; i++) {
+        const void *at = (const char *)row + shape->members[i].offset;
+        switch ((enum member_type)shape->members[i].type) {
+        case MEMBER_INT:
+        case MEMBER_SMALL:
+            bind_int(s, *(const int *)at);
+            break;
+        case MEMBER_BIG:
+            bind_int(s, *(const int64_t *)at);
+            break;
+        case MEMBER_BOOL:
+            bind_int(s, *(const bool *)at);
+            break;
+        case MEMBER_TEXT:
+        case MEMBER_JSON:
+            bind_text(s, *(const pawl_str *)at);
+            break;
+        case MEMBER_UUID:
+            if (uuid_is_nil(*(const pawl_uuid *)at))
+                bind_null(s);
+            else
+                bind_blob(s, at, sizeof(pawl_uuid));
+            break;
+        case MEMBER_NONE:
+            break;
+        }
+    }
 }
 
-void bind_uuid_or_null(struct statement *s, pawl_uuid id) {
-    static const pawl_uuid nil;
-    if (memcmp(id.b, nil.b, sizeof(id.b)) == 0)
+static void bind_value(struct statement *s, const struct value *value) {
+    switch ((enum value_type)value->type) {
+    case VALUE_SMALL:
+    case VALUE_INT:
+    case VALUE_BIG:
+    case VALUE_BOOL:
+        bind_int(s, value->number);
+        break;
+    case VALUE_TEXT:
+    case VALUE_JSON:
+        bind_text(s, value->text);
+        break;
+    case VALUE_BLOB:
+        bind_blob(s, value->text.ptr, value->text.len);
+        break;
+    case VALUE_ID:
+        bind_blob(s, value->id.b, sizeof value->id.b);
+        break;
+    case VALUE_ROW:
+        bind_row(s, value->row.shape, value->row.at);
+        break;
+    case VALUE_NULL:
         bind_null(s);
-    else
-        bind_uuid(s, id);
+        break;
+    case VALUE_ROWS:
+    case VALUE_LIST:
+        keep(s, SQLITE_MISUSE); /* SQLite has no arrays */
+        break;
+    }
+}
+
+struct statement statement_with(struct operation *op, enum sqlite_query query, const struct value *values,
+                                size_t count) {
+    struct statement s = statement_begin(op, query);
+    for (size_t i = 0; i < count; i++)
+        bind_value(&s, &values[i]);
+    return s;
 }
 
 bool statement_next(struct statement *s) {
@@ -74,31 +129,31 @@ pawl_status statement_end(struct statement *s) {
     return status;
 }
 
-pawl_status statement_run(struct statement *s) {
-    while (statement_next(s))
+pawl_status statement_run(struct statement s) {
+    while (statement_next(&s))
         continue;
-    return statement_end(s);
+    return statement_end(&s);
 }
 
-pawl_status statement_run_count(struct statement *s, int64_t *changed) {
-    while (statement_next(s))
+pawl_status statement_run_count(struct statement s, int64_t *changed) {
+    while (statement_next(&s))
         continue;
-    if (s->rc == SQLITE_OK)
-        *changed = sqlite3_changes64(s->op->store->db);
-    return statement_end(s);
+    if (s.rc == SQLITE_OK)
+        *changed = sqlite3_changes64(s.op->store->db);
+    return statement_end(&s);
 }
 
-pawl_status statement_number(struct statement *s, int64_t *value, bool *found) {
-    bool row = statement_next(s);
+pawl_status statement_number(struct statement s, int64_t *value, bool *found) {
+    bool row = statement_next(&s);
     if (row)
-        *value = column_int(s, 0);
-    pawl_status status = statement_end(s);
+        *value = column_int(&s, 0);
+    pawl_status status = statement_end(&s);
     if (status == PAWL_OK)
         *found = row;
     return status;
 }
 
-pawl_status statement_any(struct statement *s, bool *any) {
+pawl_status statement_any(struct statement s, bool *any) {
     int64_t ignored = 0;
     return statement_number(s, &ignored, any);
 }

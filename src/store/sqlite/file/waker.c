@@ -91,29 +91,17 @@ done:
 
 pawl_status sqlite_wait_begin(struct store *store, pawl_uuid instance, int kinds, bool *late,
                               pawl_error *err) {
-    struct operation op;
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_WRITE, "wait_begin", &status, err))
-        return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_WAITER_BEGIN);
-    bind_uuid(&s, instance);
-    bind_int(&s, kinds);
-    bind_int(&s, op.now_ms + PAWL_WAIT_MS);
-    status = operation_end(&op, statement_run(&s));
+    struct operation op = operation_write(store, "wait_begin", PAWL_OK, err);
+    pawl_status status = operation_end(
+        &op, statement_run(SQL(&op, SQLITE_Q_WAITER_BEGIN, instance, kinds, op.now_ms + PAWL_WAIT_MS)));
     if (status == PAWL_OK)
         *late = false; /* one writer at a time: no other put was running */
     return status;
 }
 
 pawl_status sqlite_wait_end(struct store *store, pawl_uuid instance, pawl_error *err) {
-    struct operation op;
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_WRITE, "wait_end", &status, err))
-        return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_WAITER_END);
-    bind_uuid(&s, instance);
-    bind_int(&s, op.now_ms);
-    return operation_end(&op, statement_run(&s));
+    struct operation op = operation_write(store, "wait_end", PAWL_OK, err);
+    return operation_end(&op, statement_run(SQL(&op, SQLITE_Q_WAITER_END, instance, op.now_ms)));
 }
 
 pawl_status sqlite_wake(struct store *store, pawl_error *err) {

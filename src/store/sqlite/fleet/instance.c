@@ -17,9 +17,7 @@ static const struct member brief_members[] = {M(id),       M(state),          M(
 static const struct row_shape brief_shape = ROW_SHAPE(struct instance_brief, brief_members);
 
 pawl_status instance_read(struct operation *op, pawl_uuid id, struct instance_brief *brief, bool *known) {
-    struct statement s = statement_begin(op, SQLITE_Q_INSTANCE_FIND);
-    bind_uuid(&s, id);
-    return row_find(&s, &brief_shape, op->scratch, brief, known);
+    return row_find(SQL(op, SQLITE_Q_INSTANCE_FIND, id), &brief_shape, op->scratch, brief, known);
 }
 
 pawl_status instance_must_be_active(struct operation *op, pawl_uuid id, struct instance_brief *brief) {
@@ -54,9 +52,7 @@ pawl_status instance_must_be_live(struct operation *op, pawl_uuid id) {
 }
 
 static pawl_status has_tombstone(struct operation *op, pawl_uuid id, bool *found) {
-    struct statement s = statement_begin(op, SQLITE_Q_TOMBSTONE_FIND);
-    bind_uuid(&s, id);
-    return statement_any(&s, found);
+    return statement_any(SQL(op, SQLITE_Q_TOMBSTONE_FIND, id), found);
 }
 
 /* Rebalances every kind of the instance and says what it owns afterwards. */
@@ -70,18 +66,8 @@ static pawl_status balance(struct operation *op, const struct instance_brief *br
 }
 
 static pawl_status insert(struct operation *op, const struct instance_new *in, int64_t lease_ms) {
-    struct statement s = statement_begin(op, SQLITE_Q_INSTANCE_INSERT);
-    bind_uuid(&s, in->id);
-    bind_text(&s, in->service);
-    bind_text(&s, in->host);
-    bind_int(&s, in->pid);
-    bind_text(&s, in->metadata);
-    bind_int(&s, in->kinds);
-    bind_int(&s, in->max_partitions);
-    bind_int(&s, op->now_ms);
-    bind_int(&s, lease_ms);
-    bind_int(&s, in->slots);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_INSTANCE_INSERT, in->id, in->service, in->host, in->pid,
+                             in->metadata, in->kinds, in->max_partitions, op->now_ms, lease_ms, in->slots));
 }
 
 pawl_status instance_enter(struct operation *op, const struct instance_new *in, struct beat_result *beat) {
@@ -115,10 +101,7 @@ pawl_status instance_enter(struct operation *op, const struct instance_new *in, 
 }
 
 pawl_status instance_touch(struct operation *op, struct instance_brief *brief, struct beat_result *beat) {
-    struct statement s = statement_begin(op, SQLITE_Q_INSTANCE_BEAT);
-    bind_uuid(&s, brief->id);
-    bind_int(&s, op->now_ms);
-    pawl_status status = statement_run(&s);
+    pawl_status status = statement_run(SQL(op, SQLITE_Q_INSTANCE_BEAT, brief->id, op->now_ms));
     brief->beat_ms = op->now_ms;
     brief->lease_until_ms = op->now_ms + brief->lease_ms;
     return status != PAWL_OK ? status : balance(op, brief, beat);
@@ -126,24 +109,16 @@ pawl_status instance_touch(struct operation *op, struct instance_brief *brief, s
 
 /* Frees its lanes, its checkpoints, and its request to be woken. */
 static pawl_status free_grants(struct operation *op, pawl_uuid id) {
-    struct statement s = statement_begin(op, SQLITE_Q_LANE_FREE_ALL);
-    bind_uuid(&s, id);
-    pawl_status status = statement_run(&s);
+    pawl_status status = statement_run(SQL(op, SQLITE_Q_LANE_FREE_ALL, id));
     if (status == PAWL_OK)
         status = checkpoints_leave(op, id);
     if (status != PAWL_OK)
         return status;
-    s = statement_begin(op, SQLITE_Q_WAITER_END);
-    bind_uuid(&s, id);
-    bind_int(&s, op->now_ms);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_WAITER_END, id, op->now_ms));
 }
 
 pawl_status instance_expel(struct operation *op, pawl_uuid id) {
-    struct statement s = statement_begin(op, SQLITE_Q_INSTANCE_SET_EVICTED);
-    bind_uuid(&s, id);
-    bind_int(&s, op->now_ms);
-    pawl_status status = statement_run(&s);
+    pawl_status status = statement_run(SQL(op, SQLITE_Q_INSTANCE_SET_EVICTED, id, op->now_ms));
     if (status == PAWL_OK)
         status = free_grants(op, id);
     if (status == PAWL_OK)
@@ -152,7 +127,7 @@ pawl_status instance_expel(struct operation *op, pawl_uuid id) {
 }
 
 /* Evicts every instance the statement lists. */
-static pawl_status evict_listed(struct operation *op, struct statement *s, int *evicted) {
+static pawl_status evict_listed(struct operation *op, struct statement s, int *evicted) {
     struct row_list list = {NULL, 0};
     pawl_status status = rows_read(s, &id_shape, op->scratch, &list);
     for (size_t i = 0; i < list.count && status == PAWL_OK; i++) {
@@ -163,47 +138,31 @@ static pawl_status evict_listed(struct operation *op, struct statement *s, int *
 }
 
 pawl_status instance_expel_silent(struct operation *op, pawl_uuid caller, int *evicted) {
-    struct statement s = statement_begin(op, SQLITE_Q_INSTANCE_SILENT);
-    bind_uuid(&s, caller);
-    bind_int(&s, op->now_ms);
-    return evict_listed(op, &s, evicted);
+    return evict_listed(op, SQL(op, SQLITE_Q_INSTANCE_SILENT, caller, op->now_ms), evicted);
 }
 
 pawl_status instance_any_silent(struct operation *op, pawl_uuid caller, bool *any) {
-    struct statement s = statement_begin(op, SQLITE_Q_INSTANCE_SILENT);
-    bind_uuid(&s, caller);
-    bind_int(&s, op->now_ms);
-    *any = statement_next(&s);
-    return statement_end(&s);
+    return statement_any(SQL(op, SQLITE_Q_INSTANCE_SILENT, caller, op->now_ms), any);
 }
 
 pawl_status instance_expel_all(struct operation *op) {
     int evicted = 0;
-    struct statement s = statement_begin(op, SQLITE_Q_INSTANCE_ACTIVE);
-    return evict_listed(op, &s, &evicted);
+    return evict_listed(op, statement_begin(op, SQLITE_Q_INSTANCE_ACTIVE), &evicted);
 }
 
 pawl_status instance_remove(struct operation *op, pawl_uuid id) {
-    struct statement s = statement_begin(op, SQLITE_Q_INSTANCE_DELETE);
-    bind_uuid(&s, id);
-    pawl_status status = statement_run(&s);
+    pawl_status status = statement_run(SQL(op, SQLITE_Q_INSTANCE_DELETE, id));
     if (status != PAWL_OK)
         return status;
-    s = statement_begin(op, SQLITE_Q_TOMBSTONE_INSERT);
-    bind_uuid(&s, id);
-    bind_int(&s, op->now_ms);
-    status = statement_run(&s);
+    status = statement_run(SQL(op, SQLITE_Q_TOMBSTONE_INSERT, id, op->now_ms));
     return status != PAWL_OK ? status : operation_note_evicted(op, id);
 }
 
 pawl_status sqlite_instance_register(struct store *store, const struct instance_new *in,
                                      struct instance_grant *out, pawl_error *err) {
-    struct operation op;
-    pawl_status status = check_instance(in, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "instance_register", &status, err))
-        return status;
+    struct operation op = operation_write(store, "instance_register", check_instance(in, err), err);
     struct beat_result beat = {0};
-    status = operation_end(&op, instance_enter(&op, in, &beat));
+    pawl_status status = operation_end(&op, instance_enter(&op, in, &beat));
     if (status == PAWL_OK)
         *out = (struct instance_grant){.now_ms = beat.now_ms,
                                        .lease_until_ms = beat.lease_until_ms,
@@ -215,57 +174,45 @@ pawl_status sqlite_instance_register(struct store *store, const struct instance_
 
 static pawl_status count_pauses(struct operation *op, int64_t *count) {
     bool found = false;
-    struct statement s = statement_begin(op, SQLITE_Q_PAUSE_COUNT);
-    return statement_number(&s, count, &found);
+    return statement_number(statement_begin(op, SQLITE_Q_PAUSE_COUNT), count, &found);
 }
 
 pawl_status sqlite_heartbeat(struct store *store, pawl_uuid instance, int64_t processed,
                              struct beat_result *out, pawl_error *err) {
-    struct operation op;
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_WRITE, "heartbeat", &status, err))
-        return status;
+    struct operation op = operation_write(store, "heartbeat", PAWL_OK, err);
+    if (op.status != PAWL_OK)
+        return op.status;
     struct instance_brief brief;
     struct beat_result beat = {0};
-    status = instance_must_be_active(&op, instance, &brief);
+    pawl_status status = instance_must_be_active(&op, instance, &brief);
     if (status == PAWL_OK)
         status = instance_touch(&op, &brief, &beat);
     if (status == PAWL_OK)
         status = count_pauses(&op, &beat.pauses);
-    if (status == PAWL_OK && processed >= 0) {
-        struct statement s = statement_begin(&op, SQLITE_Q_INSTANCE_PROCESSED);
-        bind_uuid(&s, instance);
-        bind_int(&s, processed);
-        status = statement_run(&s);
-    }
+    if (status == PAWL_OK && processed >= 0)
+        status = statement_run(SQL(&op, SQLITE_Q_INSTANCE_PROCESSED, instance, processed));
     return operation_give(&op, status, out, &beat);
 }
 
 pawl_status sqlite_instance_full(struct store *store, pawl_uuid instance, bool full, pawl_error *err) {
-    struct operation op;
     struct instance_brief brief;
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_WRITE, "instance_full", &status, err))
-        return status;
-    status = instance_must_be_active(&op, instance, &brief);
-    if (status == PAWL_OK) {
-        struct statement s = statement_begin(&op, SQLITE_Q_INSTANCE_FULL);
-        bind_uuid(&s, instance);
-        bind_int(&s, full);
-        status = statement_run(&s);
-    }
+    struct operation op = operation_write(store, "instance_full", PAWL_OK, err);
+    if (op.status != PAWL_OK)
+        return op.status;
+    pawl_status status = instance_must_be_active(&op, instance, &brief);
+    if (status == PAWL_OK)
+        status = statement_run(SQL(&op, SQLITE_Q_INSTANCE_FULL, instance, full));
     return operation_end(&op, status);
 }
 
 pawl_status sqlite_instance_deregister(struct store *store, pawl_uuid instance, pawl_error *err) {
     char text[UUID_TEXT_BYTES];
-    struct operation op;
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_WRITE, "instance_deregister", &status, err))
-        return status;
+    struct operation op = operation_write(store, "instance_deregister", PAWL_OK, err);
+    if (op.status != PAWL_OK)
+        return op.status;
     struct instance_brief brief;
     bool known = false;
-    status = instance_read(&op, instance, &brief, &known);
+    pawl_status status = instance_read(&op, instance, &brief, &known);
     if (status == PAWL_OK && !known)
         status = error_set(err, PAWL_STALE, op.name,
                            "instance %s is not registered: it has nothing to give back",
@@ -281,13 +228,12 @@ pawl_status sqlite_instance_deregister(struct store *store, pawl_uuid instance, 
 
 pawl_status sqlite_instance_evict(struct store *store, pawl_uuid instance, pawl_error *err) {
     char text[UUID_TEXT_BYTES];
-    struct operation op;
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_WRITE, "instance_evict", &status, err))
-        return status;
+    struct operation op = operation_write(store, "instance_evict", PAWL_OK, err);
+    if (op.status != PAWL_OK)
+        return op.status;
     struct instance_brief brief;
     bool known = false;
-    status = instance_read(&op, instance, &brief, &known);
+    pawl_status status = instance_read(&op, instance, &brief, &known);
     if (status == PAWL_OK && !known)
         status = error_set(err, PAWL_NOT_FOUND, op.name, "no instance %s is registered",
                            uuid_format(instance, text));

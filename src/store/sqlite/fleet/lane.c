@@ -10,12 +10,10 @@
 /* Runs a statement of (kind, owner, count) or, with count below 0, (kind, owner). */
 static pawl_status change(struct operation *op, enum sqlite_query query, enum store_kind kind,
                           pawl_uuid owner, int64_t count, int64_t *changed) {
-    struct statement s = statement_begin(op, query);
-    bind_int(&s, kind);
-    bind_uuid(&s, owner);
+    struct statement s = SQL(op, query, kind, owner);
     if (count >= 0)
         bind_int(&s, count);
-    return statement_run_count(&s, changed);
+    return statement_run_count(s, changed);
 }
 
 pawl_status lane_free_drained(struct operation *op, enum store_kind kind, pawl_uuid owner, int64_t *freed) {
@@ -23,12 +21,9 @@ pawl_status lane_free_drained(struct operation *op, enum store_kind kind, pawl_u
 }
 
 static pawl_status count_owned(struct operation *op, enum store_kind kind, pawl_uuid owner, int *owned) {
-    struct statement s = statement_begin(op, SQLITE_Q_LANE_COUNT_OWNED);
     int64_t count = 0;
     bool found = false;
-    bind_int(&s, kind);
-    bind_uuid(&s, owner);
-    pawl_status status = statement_number(&s, &count, &found);
+    pawl_status status = statement_number(SQL(op, SQLITE_Q_LANE_COUNT_OWNED, kind, owner), &count, &found);
     if (status == PAWL_OK)
         *owned = (int)count;
     return status;
@@ -52,11 +47,8 @@ static const struct row_shape share_shape = ROW_SHAPE(struct share_member, share
 static pawl_status read_share(struct operation *op, enum store_kind kind, const struct instance_brief *caller,
                               int *quota, int *owned) {
     struct row_list list = {NULL, 0};
-    struct statement s = statement_begin(op, SQLITE_Q_INSTANCE_LIVE);
-    bind_int(&s, kind);
-    bind_int(&s, KIND_BIT(kind));
-    bind_int(&s, op->now_ms);
-    pawl_status status = rows_read(&s, &share_shape, op->scratch, &list);
+    pawl_status status = rows_read(SQL(op, SQLITE_Q_INSTANCE_LIVE, kind, KIND_BIT(kind), op->now_ms),
+                                   &share_shape, op->scratch, &list);
     const struct share_member *members = list.rows;
     for (size_t i = 0; i < list.count; i++)
         if (uuid_equal(members[i].id, caller->id))
@@ -87,19 +79,12 @@ static pawl_status take_free(struct operation *op, enum store_kind kind, pawl_uu
     size_t count = 0;
     if (lanes == NULL)
         return operation_no_memory(op);
-    struct statement s = statement_begin(op, SQLITE_Q_LANE_FREE_LIST);
-    bind_int(&s, kind);
-    bind_int(&s, wanted);
+    struct statement s = SQL(op, SQLITE_Q_LANE_FREE_LIST, kind, wanted);
     while (statement_next(&s))
         lanes[count++] = (int)column_int(&s, 0);
     pawl_status status = statement_end(&s);
     for (size_t i = 0; i < count && status == PAWL_OK; i++) {
-        s = statement_begin(op, SQLITE_Q_LANE_TAKE);
-        bind_int(&s, kind);
-        bind_int(&s, lanes[i]);
-        bind_uuid(&s, caller);
-        bind_int(&s, operation_next_token(op));
-        status = statement_run(&s);
+        status = statement_run(SQL(op, SQLITE_Q_LANE_TAKE, kind, lanes[i], caller, operation_next_token(op)));
         beat->lanes_taken++;
     }
     return status;
@@ -143,12 +128,9 @@ pawl_status lane_wanted(struct operation *op, const struct instance_brief *calle
     for (int kind = 1; kind <= KIND_COUNT && !*wanted; kind++) {
         if ((caller->kinds & KIND_BIT(kind)) == 0)
             continue;
-        struct statement s = statement_begin(op, SQLITE_Q_LANE_FREE_LIST);
-        bind_int(&s, kind);
-        bind_int(&s, 1);
         int64_t lane = 0;
         bool free = false;
-        pawl_status status = statement_number(&s, &lane, &free);
+        pawl_status status = statement_number(SQL(op, SQLITE_Q_LANE_FREE_LIST, kind, 1), &lane, &free);
         int quota = 0, owned = 0;
         if (status == PAWL_OK && free)
             status = read_share(op, (enum store_kind)kind, caller, &quota, &owned);
@@ -168,9 +150,7 @@ pawl_status lane_list_owned(struct operation *op, enum store_kind kind, pawl_uui
     int *list = arena_array(arena, (size_t)owned, sizeof(*list));
     if (list == NULL)
         return operation_no_memory(op);
-    struct statement s = statement_begin(op, SQLITE_Q_LANE_LIST_OWNED);
-    bind_int(&s, kind);
-    bind_uuid(&s, owner);
+    struct statement s = SQL(op, SQLITE_Q_LANE_LIST_OWNED, kind, owner);
     int at = 0;
     while (at < owned && statement_next(&s))
         list[at++] = (int)column_int(&s, 0);
@@ -183,13 +163,12 @@ pawl_status lane_list_owned(struct operation *op, enum store_kind kind, pawl_uui
 pawl_status sqlite_lanes_rebalance(struct store *store, pawl_uuid instance, enum store_kind kind,
                                    struct beat_result *out, pawl_error *err) {
     struct place at = {.op = "lanes_rebalance", .err = err};
-    struct operation op;
-    pawl_status status = place_kind(&at, kind);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "lanes_rebalance", &status, err))
-        return status;
+    struct operation op = operation_write(store, "lanes_rebalance", place_kind(&at, kind), err);
+    if (op.status != PAWL_OK)
+        return op.status;
     struct instance_brief brief;
     struct beat_result beat = {0};
-    status = instance_must_be_active(&op, instance, &brief);
+    pawl_status status = instance_must_be_active(&op, instance, &brief);
     if (status == PAWL_OK)
         status = lane_balance(&op, kind, &brief, &beat);
     if (status == PAWL_OK)

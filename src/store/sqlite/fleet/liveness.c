@@ -85,21 +85,18 @@ done:
 }
 
 static pawl_status write_lock_no(struct operation *op, pawl_uuid instance) {
-    struct statement s = statement_begin(op, SQLITE_Q_INSTANCE_LOCK_HELD);
-    bind_uuid(&s, instance);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_INSTANCE_LOCK_HELD, instance));
 }
 
 pawl_status sqlite_liveness_hold(struct store *store, pawl_uuid instance, bool *held, pawl_error *err) {
-    struct operation op;
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_WRITE, "liveness_hold", &status, err))
-        return status;
+    struct operation op = operation_write(store, "liveness_hold", PAWL_OK, err);
+    if (op.status != PAWL_OK)
+        return op.status;
     bool mine = false;
     for (struct liveness_lock *lock = op.store->liveness; lock != NULL && !mine; lock = lock->next)
         mine = uuid_equal(lock->instance, instance);
     struct instance_brief brief;
-    status = instance_must_be_active(&op, instance, &brief);
+    pawl_status status = instance_must_be_active(&op, instance, &brief);
     if (status == PAWL_OK && !mine)
         status = take_lock(&op, instance, &mine);
     if (status == PAWL_OK && mine)
@@ -142,9 +139,8 @@ static const struct row_shape peer_shape = ROW_SHAPE(struct peer, peer_members);
 
 /* The active peers that hold a lock, or did; *change says whether anything has to be written about them. */
 static pawl_status read_peers(struct operation *op, pawl_uuid self, struct row_list *peers, bool *change) {
-    struct statement s = statement_begin(op, SQLITE_Q_INSTANCE_PEERS_LOCKED);
-    bind_uuid(&s, self);
-    pawl_status status = rows_read(&s, &peer_shape, op->scratch, peers);
+    pawl_status status =
+        rows_read(SQL(op, SQLITE_Q_INSTANCE_PEERS_LOCKED, self), &peer_shape, op->scratch, peers);
     for (size_t i = 0; i < peers->count; i++) {
         struct peer *peer = (struct peer *)peers->rows + i;
         peer->present = is_present(op->store, peer->id);
@@ -156,13 +152,8 @@ static pawl_status read_peers(struct operation *op, pawl_uuid self, struct row_l
 }
 
 static pawl_status note_absence(struct operation *op, const struct peer *peer) {
-    struct statement s = statement_begin(op, SQLITE_Q_INSTANCE_ABSENT);
-    bind_uuid(&s, peer->id);
-    if (peer->present)
-        bind_null(&s);
-    else
-        bind_int(&s, op->now_ms);
-    return statement_run(&s);
+    return statement_run(
+        SQL(op, SQLITE_Q_INSTANCE_ABSENT, peer->id, value_or_null(!peer->present, op->now_ms)));
 }
 
 static pawl_status judge(struct operation *op, const struct peer *peer, struct peers_look *look) {
@@ -184,14 +175,13 @@ static pawl_status judge(struct operation *op, const struct peer *peer, struct p
  */
 static pawl_status look(struct store *store, enum operation_mode mode, pawl_uuid instance,
                         struct peers_look *out, bool *change, pawl_error *err) {
-    struct operation op;
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, mode, "peers_look", &status, err))
-        return status;
+    struct operation op = operation_begin(store, mode, "peers_look", PAWL_OK, err);
+    if (op.status != PAWL_OK)
+        return op.status;
     struct instance_brief brief;
     struct row_list peers = {NULL, 0};
     struct peers_look result = {.believe_ms = -1};
-    status = instance_must_be_active(&op, instance, &brief);
+    pawl_status status = instance_must_be_active(&op, instance, &brief);
     if (status == PAWL_OK && op.writes)
         status = instance_expel_silent(&op, instance, &result.evicted);
     else if (status == PAWL_OK)

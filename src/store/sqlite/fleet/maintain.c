@@ -11,11 +11,9 @@
 
 static pawl_status bury_stale(struct operation *op, const struct maintain_in *in, int64_t *removed) {
     struct row_list list = {NULL, 0};
-    struct statement s = statement_begin(op, SQLITE_Q_INSTANCE_STALE);
-    bind_uuid(&s, in->caller);
-    bind_int(&s, op->now_ms - op->settings.stale_ms);
-    bind_int(&s, in->rows_max);
-    pawl_status status = rows_read(&s, &id_shape, op->scratch, &list);
+    pawl_status status = rows_read(
+        SQL(op, SQLITE_Q_INSTANCE_STALE, in->caller, op->now_ms - op->settings.stale_ms, in->rows_max),
+        &id_shape, op->scratch, &list);
     for (size_t i = 0; i < list.count && status == PAWL_OK; i++) {
         status = instance_remove(op, ((const pawl_uuid *)list.rows)[i]);
         *removed += 1;
@@ -25,10 +23,7 @@ static pawl_status bury_stale(struct operation *op, const struct maintain_in *in
 
 static pawl_status purge(struct operation *op, enum sqlite_query query, int64_t before_ms, int rows_max,
                          int64_t *removed) {
-    struct statement s = statement_begin(op, query);
-    bind_int(&s, before_ms);
-    bind_int(&s, rows_max);
-    return statement_run_count(&s, removed);
+    return statement_run_count(SQL(op, query, before_ms, rows_max), removed);
 }
 
 static pawl_status sweep(struct operation *op, const struct maintain_in *in, struct maintain_result *out) {
@@ -54,10 +49,10 @@ static pawl_status sweep(struct operation *op, const struct maintain_in *in, str
 
 pawl_status sqlite_maintain(struct store *store, const struct maintain_in *in, struct maintain_result *out,
                             pawl_error *err) {
-    struct operation op;
-    pawl_status status = check_maintain(in, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "maintain", &status, err))
-        return status;
+    struct operation op = operation_write(store, "maintain", check_maintain(in, err), err);
+    if (op.status != PAWL_OK)
+        return op.status;
+    pawl_status status = PAWL_OK;
     struct maintain_result result = {0};
     for (int kind = 1; kind <= KIND_COUNT && status == PAWL_OK; kind++)
         status = ending_overdue(&op, (enum store_kind)kind, in->caller, &result.claims_expired);
@@ -70,54 +65,39 @@ pawl_status sqlite_maintain(struct store *store, const struct maintain_in *in, s
 
 pawl_status sqlite_history_remove(struct store *store, const struct dead_ref *refs, size_t count,
                                   int64_t *removed, pawl_error *err) {
-    struct operation op;
-    pawl_status status = check_dead_refs("history_remove", refs, count, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "history_remove", &status, err))
-        return status;
+    struct operation op =
+        operation_write(store, "history_remove", check_dead_refs("history_remove", refs, count, err), err);
+    if (op.status != PAWL_OK)
+        return op.status;
+    pawl_status status = PAWL_OK;
     int64_t sum = 0;
     for (size_t i = 0; i < count && status == PAWL_OK; i++) {
         int64_t one = 0;
-        struct statement s = statement_begin(&op, SQLITE_Q_HISTORY_DELETE);
-        bind_int(&s, refs[i].kind);
-        bind_int(&s, refs[i].seq);
-        status = statement_run_count(&s, &one);
+        status = statement_run_count(SQL(&op, SQLITE_Q_HISTORY_DELETE, refs[i].kind, refs[i].seq), &one);
         sum += one;
     }
     return operation_give(&op, status, removed, &sum);
 }
 
 pawl_status sqlite_settings_change(struct store *store, const struct settings_change *in, pawl_error *err) {
-    struct operation op;
-    pawl_status status = check_settings(in, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "settings_change", &status, err))
-        return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_SETTINGS_CHANGE);
-    row_bind(&s, &settings_change_shape, in);
-    return operation_end(&op, statement_run(&s));
+    struct operation op = operation_write(store, "settings_change", check_settings(in, err), err);
+    return operation_end(
+        &op, statement_run(SQL(&op, SQLITE_Q_SETTINGS_CHANGE, ROW_OF(settings_change_shape, in))));
 }
 
 pawl_status sqlite_settings_read(struct store *store, struct settings *out, pawl_error *err) {
-    struct operation op;
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_READ, "settings_read", &status, err))
-        return status;
-    return operation_give(&op, status, out, &op.settings);
+    struct operation op = operation_read(store, "settings_read", PAWL_OK, err);
+    return operation_give(&op, PAWL_OK, out, &op.settings);
 }
 
 pawl_status sqlite_clock_read(struct store *store, int64_t *now_ms, pawl_error *err) {
-    struct operation op;
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_READ, "clock_read", &status, err))
-        return status;
-    return operation_give(&op, status, now_ms, &op.now_ms);
+    struct operation op = operation_read(store, "clock_read", PAWL_OK, err);
+    return operation_give(&op, PAWL_OK, now_ms, &op.now_ms);
 }
 
 pawl_status sqlite_epoch_raise(struct store *store, int64_t *epoch, pawl_error *err) {
-    struct operation op;
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_WRITE, "epoch_raise", &status, err))
-        return status;
-    status = operation_end(&op, operation_raise_epoch(&op, op.settings.epoch + 1, EPOCH_ASKED));
+    struct operation op = operation_write(store, "epoch_raise", PAWL_OK, err);
+    pawl_status status = operation_end(&op, operation_raise_epoch(&op, op.settings.epoch + 1, EPOCH_ASKED));
     if (status == PAWL_OK)
         *epoch = op.settings.epoch;
     return status;

@@ -11,14 +11,11 @@
 #include "store/sqlite/messages/refused.h"
 
 static pawl_status is_active(struct operation *op, pawl_uuid instance, bool *active) {
-    struct statement s = statement_begin(op, SQLITE_Q_INSTANCE_IS_ACTIVE);
-    bind_uuid(&s, instance);
-    return statement_any(&s, active);
+    return statement_any(SQL(op, SQLITE_Q_INSTANCE_IS_ACTIVE, instance), active);
 }
 
 static pawl_status duty_find(struct operation *op, pawl_str name, struct duty_row *duty) {
-    struct statement s = statement_begin(op, SQLITE_Q_DUTY_FIND);
-    bind_text(&s, name);
+    struct statement s = SQL(op, SQLITE_Q_DUTY_FIND, name);
     *duty = (struct duty_row){.name = name};
     if (statement_next(&s))
         row_read(&s, 0, &duty_shape, op->scratch, duty);
@@ -26,9 +23,7 @@ static pawl_status duty_find(struct operation *op, pawl_str name, struct duty_ro
 }
 
 static pawl_status duty_put(struct operation *op, const struct duty_row *duty) {
-    struct statement s = statement_begin(op, SQLITE_Q_DUTY_PUT);
-    row_bind(&s, &duty_shape, duty);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_DUTY_PUT, ROW_OF(duty_shape, duty)));
 }
 
 /* Decides inside the operation which instance has the duty now. */
@@ -60,21 +55,17 @@ static pawl_status duty_decide(struct operation *op, const struct duty_take *in,
 
 pawl_status sqlite_duty_take(struct store *store, const struct duty_take *in, struct duty_grant *out,
                              pawl_error *err) {
-    struct operation op;
     struct duty_grant grant = {0};
-    pawl_status status = check_duty(in, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "duty_take", &status, err))
-        return status;
+    struct operation op = operation_write(store, "duty_take", check_duty(in, err), err);
     return operation_give(&op, duty_decide(&op, in, &grant), out, &grant);
 }
 
 pawl_status sqlite_duty_leave(struct store *store, pawl_str name, int64_t token, pawl_error *err) {
-    struct operation op;
     struct duty_row duty;
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_WRITE, "duty_leave", &status, err))
-        return status;
-    status = duty_find(&op, name, &duty);
+    struct operation op = operation_write(store, "duty_leave", PAWL_OK, err);
+    if (op.status != PAWL_OK)
+        return op.status;
+    pawl_status status = duty_find(&op, name, &duty);
     if (status == PAWL_OK && (duty.token != token || duty.lease_until_ms <= op.now_ms))
         status = error_set(err, PAWL_STALE, "duty_leave", "the duty is no longer held");
     duty.lease_until_ms = op.now_ms;
@@ -84,13 +75,9 @@ pawl_status sqlite_duty_leave(struct store *store, pawl_str name, int64_t token,
 }
 
 pawl_status sqlite_duties(struct store *store, struct arena *arena, struct duty_rows *out, pawl_error *err) {
-    struct operation op;
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_READ, "duties", &status, err))
-        return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_DUTY_LIST);
-    bind_int(&s, op.now_ms);
-    return operation_list(&op, &s, &duty_shape, arena, ROWS_OUT(out, rows));
+    struct operation op = operation_read(store, "duties", PAWL_OK, err);
+    return operation_list(&op, SQL(&op, SQLITE_Q_DUTY_LIST, op.now_ms), &duty_shape, arena,
+                          ROWS_OUT(out, rows));
 }
 
 pawl_status refused_keep(struct operation *op, const struct refused_row *row) {
@@ -98,16 +85,8 @@ pawl_status refused_keep(struct operation *op, const struct refused_row *row) {
     pawl_status status = hash_payload(row->payload, &hash, op->err);
     if (status != PAWL_OK)
         return status;
-    struct statement s = statement_begin(op, SQLITE_Q_REFUSED_INSERT);
-    bind_int(&s, row->reason);
-    bind_text(&s, row->consumer);
-    bind_text(&s, row->topic);
-    bind_text(&s, row->message_id);
-    bind_text(&s, row->detail);
-    bind_text(&s, row->payload);
-    bind_int(&s, hash);
-    bind_int(&s, op->now_ms);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_REFUSED_INSERT, row->reason, row->consumer, row->topic,
+                             row->message_id, row->detail, row->payload, hash, op->now_ms));
 }
 
 static pawl_status refused_keep_all(struct operation *op, const struct messages_receive *in,
@@ -139,14 +118,13 @@ static pawl_status refused_keep_all(struct operation *op, const struct messages_
 
 pawl_status sqlite_messages_receive(struct store *store, const struct messages_receive *in,
                                     struct arena *arena, struct put_result *out, pawl_error *err) {
-    struct operation op;
     struct messages_put put = receive_put(in);
     struct put_result result = {0};
     struct duty_row duty;
-    pawl_status status = check_receive(in, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "messages_receive", &status, err))
-        return status;
-    status = duty_find(&op, in->duty, &duty);
+    struct operation op = operation_write(store, "messages_receive", check_receive(in, err), err);
+    if (op.status != PAWL_OK)
+        return op.status;
+    pawl_status status = duty_find(&op, in->duty, &duty);
     if (status == PAWL_OK && (duty.token != in->token || !uuid_equal(duty.instance, in->instance) ||
                               duty.lease_until_ms <= op.now_ms))
         status = error_set(err, PAWL_STALE, "messages_receive", "the duty is no longer held");
@@ -159,25 +137,17 @@ pawl_status sqlite_messages_receive(struct store *store, const struct messages_r
 
 pawl_status sqlite_refused(struct store *store, int64_t after, int limit, struct arena *arena,
                            struct refused_rows *out, pawl_error *err) {
-    struct operation op;
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_READ, "refused", &status, err))
-        return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_REFUSED_LIST);
-    bind_int(&s, after);
-    bind_int(&s, limit);
-    return operation_list(&op, &s, &refused_shape, arena, ROWS_OUT(out, rows));
+    struct operation op = operation_read(store, "refused", PAWL_OK, err);
+    return operation_list(&op, SQL(&op, SQLITE_Q_REFUSED_LIST, after, limit), &refused_shape, arena,
+                          ROWS_OUT(out, rows));
 }
 
 pawl_status sqlite_refused_remove(struct store *store, int64_t number, pawl_error *err) {
-    struct operation op;
     int64_t changed = 0;
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_WRITE, "refused_remove", &status, err))
-        return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_REFUSED_DELETE);
-    bind_int(&s, number);
-    status = statement_run_count(&s, &changed);
+    struct operation op = operation_write(store, "refused_remove", PAWL_OK, err);
+    if (op.status != PAWL_OK)
+        return op.status;
+    pawl_status status = statement_run_count(SQL(&op, SQLITE_Q_REFUSED_DELETE, number), &changed);
     if (status == PAWL_OK && changed == 0)
         status = error_set(err, PAWL_NOT_FOUND, "refused_remove", "there is no refused message %lld",
                            (long long)number);
@@ -185,35 +155,20 @@ pawl_status sqlite_refused_remove(struct store *store, int64_t number, pawl_erro
 }
 
 pawl_status sqlite_pauses(struct store *store, struct arena *arena, struct pause_rows *out, pawl_error *err) {
-    struct operation op;
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_READ, "pauses", &status, err))
-        return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_PAUSE_LIST);
-    return operation_list(&op, &s, &pause_shape, arena, ROWS_OUT(out, rows));
+    struct operation op = operation_read(store, "pauses", PAWL_OK, err);
+    return operation_list(&op, statement_begin(&op, SQLITE_Q_PAUSE_LIST), &pause_shape, arena,
+                          ROWS_OUT(out, rows));
 }
 
 pawl_status sqlite_audit_add(struct store *store, const struct audit_row *in, pawl_error *err) {
-    struct operation op;
-    pawl_status status = check_audit(in, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "audit_add", &status, err))
-        return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_AUDIT_INSERT);
-    bind_int(&s, op.now_ms);
-    bind_text(&s, in->actor);
-    bind_text(&s, in->action);
-    bind_text(&s, in->detail);
-    return operation_end(&op, statement_run(&s));
+    struct operation op = operation_write(store, "audit_add", check_audit(in, err), err);
+    return operation_end(
+        &op, statement_run(SQL(&op, SQLITE_Q_AUDIT_INSERT, op.now_ms, in->actor, in->action, in->detail)));
 }
 
 pawl_status sqlite_audits(struct store *store, int64_t before, int limit, struct arena *arena,
                           struct audit_rows *out, pawl_error *err) {
-    struct operation op;
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_READ, "audits", &status, err))
-        return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_AUDIT_LIST);
-    bind_int(&s, before);
-    bind_int(&s, limit);
-    return operation_list(&op, &s, &audit_shape, arena, ROWS_OUT(out, rows));
+    struct operation op = operation_read(store, "audits", PAWL_OK, err);
+    return operation_list(&op, SQL(&op, SQLITE_Q_AUDIT_LIST, before, limit), &audit_shape, arena,
+                          ROWS_OUT(out, rows));
 }

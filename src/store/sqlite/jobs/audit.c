@@ -10,17 +10,9 @@
 #include "store/sqlite/jobs/jobs.h"
 
 static pawl_status note_event(struct jobs_call *call, const struct job *job, const struct job_end *end) {
-    struct statement s = statement_begin(call->op, SQLITE_Q_SPINE_INSERT);
-    bind_int(&s, job->id);
-    bind_int(&s, (int64_t)end->outcome);
-    bind_int(&s, job->attempts);
-    bind_int(&s, call->op->now_ms);
-    bind_uuid_or_null(&s, end->instance);
-    bind_text(&s, job->task);
-    bind_text(&s, job->type);
-    bind_text(&s, end->error);
-    bind_text(&s, end->output);
-    return statement_run(&s);
+    return statement_run(SQL(call->op, SQLITE_Q_SPINE_INSERT, job->id, end->outcome, job->attempts,
+                             call->op->now_ms, id_or_null(end->instance), job->task, job->type, end->error,
+                             end->output));
 }
 
 static pawl_status keep_ms_of(struct jobs_call *call, pawl_str name, int64_t *keep_ms) {
@@ -40,13 +32,9 @@ static const struct member audit_members[] = {M(id),         M(job_id),      M(t
 static const struct row_shape audit_run_shape = ROW_SHAPE(struct audit_run, audit_members);
 
 static pawl_status write_run(struct jobs_call *call, const struct audit_run *row, const uint8_t *hash) {
-    struct statement s = statement_begin(call->op, SQLITE_Q_RUN_INSERT);
-    row_bind(&s, &audit_run_shape, row);
-    bind_blob(&s, hash, SHA256_BYTES);
-    bind_int(&s, row->expires_ms);
-    bind_int(&s, call->block);
-    bind_int(&s, (int64_t)(call->entries.len / AUDIT_ENTRY_BYTES));
-    return statement_run(&s);
+    return statement_run(SQL(call->op, SQLITE_Q_RUN_INSERT, ROW_OF(audit_run_shape, row),
+                             BLOB(hash, SHA256_BYTES), row->expires_ms, call->block,
+                             (int64_t)(call->entries.len / AUDIT_ENTRY_BYTES)));
 }
 
 pawl_status jobs_record(struct jobs_call *call, const struct job *job, const struct job_end *end) {
@@ -89,8 +77,7 @@ pawl_status jobs_record(struct jobs_call *call, const struct job *job, const str
 
 static pawl_status chain_head(struct jobs_call *call, int64_t *number,
                               uint8_t previous[static SHA256_BYTES]) {
-    struct statement s = statement_begin(call->op, SQLITE_Q_CHAIN_FIND);
-    bind_blob(&s, call->chain.b, sizeof call->chain.b);
+    struct statement s = SQL(call->op, SQLITE_Q_CHAIN_FIND, BLOB(call->chain.b, sizeof call->chain.b));
     *number = 0;
     memset(previous, 0, SHA256_BYTES);
     if (statement_next(&s)) {
@@ -118,22 +105,12 @@ pawl_status jobs_seal(struct jobs_call *call) {
             hash, op->err);
     if (status != PAWL_OK)
         return status;
-    struct statement s = statement_begin(op, SQLITE_Q_BLOCK_INSERT);
-    bind_blob(&s, call->chain.b, sizeof call->chain.b);
-    bind_int(&s, number + 1);
-    bind_int(&s, call->block);
-    bind_int(&s, op->now_ms);
-    bind_blob(&s, previous, sizeof previous);
-    bind_blob(&s, hash, sizeof hash);
-    bind_blob(&s, call->entries.ptr, call->entries.len);
-    status = statement_run(&s);
-    if (status == PAWL_OK) {
-        struct statement head = statement_begin(op, SQLITE_Q_CHAIN_PUT);
-        bind_blob(&head, call->chain.b, sizeof call->chain.b);
-        bind_int(&head, number + 1);
-        bind_blob(&head, hash, sizeof hash);
-        status = statement_run(&head);
-    }
+    status = statement_run(SQL(op, SQLITE_Q_BLOCK_INSERT, BLOB(call->chain.b, sizeof call->chain.b),
+                               number + 1, call->block, op->now_ms, BLOB(previous, sizeof previous),
+                               BLOB(hash, sizeof hash), BLOB(call->entries.ptr, call->entries.len)));
+    if (status == PAWL_OK)
+        status = statement_run(SQL(op, SQLITE_Q_CHAIN_PUT, BLOB(call->chain.b, sizeof call->chain.b),
+                                   number + 1, BLOB(hash, sizeof hash)));
     call->block = 0;
     buf_reset(&call->entries);
     return status;
@@ -156,19 +133,20 @@ static void run_read(struct statement *s, struct arena *arena, struct task_run *
 
 pawl_status sqlite_jobs_runs(struct store *store, const struct run_filter *filter, struct arena *arena,
                              struct task_run_list *out, pawl_error *err) {
-    struct operation op;
-    pawl_status status = check_list_limit("task_runs", filter->limit, err);
-    if (!operation_begin(&op, store, OPERATION_READ, "task_runs", &status, err))
-        return status;
+    struct operation op =
+        operation_read(store, "task_runs", check_limit("task_runs", filter->limit, err), err);
+    if (op.status != PAWL_OK)
+        return op.status;
+    pawl_status status = PAWL_OK;
     struct task_run_list list = {NULL, 0, 0};
     size_t cap = 0;
     int left = run_filter_scan(filter);
-    struct statement s = statement_begin(&op, filter->job_id != 0         ? SQLITE_Q_RUN_LIST_JOB
-                                              : !str_absent(filter->task) ? SQLITE_Q_RUN_LIST_TASK
-                                                                          : SQLITE_Q_RUN_LIST);
-    bind_int(&s, filter->before_id != 0 ? filter->before_id : INT64_MAX);
-    bind_int(&s, filter->outcome);
-    bind_int(&s, filter->since_ms);
+    struct statement s = SQL(&op,
+                             filter->job_id != 0         ? SQLITE_Q_RUN_LIST_JOB
+                             : !str_absent(filter->task) ? SQLITE_Q_RUN_LIST_TASK
+                                                         : SQLITE_Q_RUN_LIST,
+                             filter->before_id != 0 ? filter->before_id : INT64_MAX, filter->outcome,
+                             filter->since_ms);
     if (filter->job_id != 0)
         bind_int(&s, filter->job_id);
     if (!str_absent(filter->task) || filter->job_id != 0)
@@ -188,14 +166,11 @@ pawl_status sqlite_jobs_runs(struct store *store, const struct run_filter *filte
 
 pawl_status sqlite_jobs_run_sums(struct store *store, int64_t since_ms, pawl_uuid instance,
                                  struct run_sums *out, pawl_error *err) {
-    struct operation op;
     struct run_sums sums = {0};
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_READ, "run_sums", &status, err))
-        return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_TASK_RUN_SUMS);
-    bind_int(&s, since_ms);
-    bind_uuid_or_null(&s, instance);
+    struct operation op = operation_read(store, "run_sums", PAWL_OK, err);
+    if (op.status != PAWL_OK)
+        return op.status;
+    struct statement s = SQL(&op, SQLITE_Q_TASK_RUN_SUMS, since_ms, id_or_null(instance));
     if (statement_next(&s))
         row_read(&s, 0, &task_run_sums_shape, op.scratch, &sums);
     return operation_give(&op, statement_end(&s), out, &sums);
@@ -235,17 +210,10 @@ static pawl_status anchor_write(struct operation *op, pawl_str heads, struct aud
     pawl_status status = audit_anchor_hash(previous, next.number, next.made_ms, heads, hash, op->err);
     if (status != PAWL_OK)
         return status;
-    struct statement s = statement_begin(op, SQLITE_Q_ANCHOR_INSERT);
-    bind_int(&s, next.number);
-    bind_int(&s, next.made_ms);
-    bind_blob(&s, previous, SHA256_BYTES);
-    bind_blob(&s, hash, SHA256_BYTES);
-    status = statement_run(&s);
-    if (status == PAWL_OK) {
-        struct statement named = statement_begin(op, SQLITE_Q_ANCHOR_HEADS_INSERT);
-        bind_int(&named, next.number);
-        status = statement_run(&named);
-    }
+    status = statement_run(SQL(op, SQLITE_Q_ANCHOR_INSERT, next.number, next.made_ms,
+                               BLOB(previous, SHA256_BYTES), BLOB(hash, SHA256_BYTES)));
+    if (status == PAWL_OK)
+        status = statement_run(SQL(op, SQLITE_Q_ANCHOR_HEADS_INSERT, next.number));
     sha256_text(hash, next.hash);
     *head = next;
     return status;
@@ -253,15 +221,14 @@ static pawl_status anchor_write(struct operation *op, pawl_str heads, struct aud
 
 pawl_status sqlite_jobs_audit_anchor(struct store *store, int64_t older_ms, struct audit_head *out,
                                      pawl_error *err) {
-    struct operation op;
     struct audit_head head;
     struct buf heads;
     uint8_t hash[SHA256_BYTES];
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_WRITE, "audit_anchor", &status, err))
-        return status;
+    struct operation op = operation_write(store, "audit_anchor", PAWL_OK, err);
+    if (op.status != PAWL_OK)
+        return op.status;
     buf_init(&heads, 0);
-    status = anchor_last(&op, &head, hash);
+    pawl_status status = anchor_last(&op, &head, hash);
     if (status == PAWL_OK && (head.number == 0 || head.made_ms <= op.now_ms - older_ms))
         status = heads_moved(&op, &heads);
     if (status == PAWL_OK && heads.len > 0)
@@ -271,24 +238,17 @@ pawl_status sqlite_jobs_audit_anchor(struct store *store, int64_t older_ms, stru
 }
 
 pawl_status sqlite_jobs_audit_head(struct store *store, struct audit_head *out, pawl_error *err) {
-    struct operation op;
     struct audit_head head;
     uint8_t hash[SHA256_BYTES];
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_READ, "audit_head", &status, err))
-        return status;
+    struct operation op = operation_read(store, "audit_head", PAWL_OK, err);
     return operation_give(&op, anchor_last(&op, &head, hash), out, &head);
 }
 
 pawl_status sqlite_jobs_spine_read(struct store *store, int limit, struct arena *arena,
                                    struct spine_events *out, pawl_error *err) {
-    struct operation op;
-    pawl_status status = check_list_limit("spine_read", limit, err);
-    if (!operation_begin(&op, store, OPERATION_READ, "spine_read", &status, err))
-        return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_SPINE_LIST);
-    bind_int(&s, limit);
-    status = operation_list(&op, &s, &spine_event_shape, arena, ROWS_OUT(out, events));
+    struct operation op = operation_read(store, "spine_read", check_limit("spine_read", limit, err), err);
+    pawl_status status = operation_list(&op, SQL(&op, SQLITE_Q_SPINE_LIST, limit), &spine_event_shape, arena,
+                                        ROWS_OUT(out, events));
     for (size_t i = 0; status == PAWL_OK && i < out->count; i++)
         out->events[i].event_type = str_from(run_outcome_event(out->events[i].outcome));
     return status;
@@ -296,16 +256,15 @@ pawl_status sqlite_jobs_spine_read(struct store *store, int limit, struct arena 
 
 pawl_status sqlite_jobs_spine_remove(struct store *store, const int64_t *ids, size_t count, int64_t *removed,
                                      pawl_error *err) {
-    struct operation op;
     int64_t sum = 0;
-    pawl_status status = check_job_ids("spine_remove", ids, count, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "spine_remove", &status, err))
-        return status;
+    struct operation op =
+        operation_write(store, "spine_remove", check_job_ids("spine_remove", ids, count, err), err);
+    if (op.status != PAWL_OK)
+        return op.status;
+    pawl_status status = PAWL_OK;
     for (size_t i = 0; status == PAWL_OK && i < count; i++) {
         int64_t one = 0;
-        struct statement s = statement_begin(&op, SQLITE_Q_SPINE_DELETE);
-        bind_int(&s, ids[i]);
-        status = statement_run_count(&s, &one);
+        status = statement_run_count(SQL(&op, SQLITE_Q_SPINE_DELETE, ids[i]), &one);
         sum += one;
     }
     return operation_give(&op, status, removed, &sum);
@@ -324,7 +283,6 @@ static pawl_status take_back(struct operation *op, int64_t *lost) {
 
 pawl_status sqlite_jobs_maintain(struct store *store, int rows_max, struct jobs_maintain_result *out,
                                  pawl_error *err) {
-    struct operation op;
     struct jobs_maintain_result result = {0};
     struct {
         enum sqlite_query query;
@@ -335,19 +293,14 @@ pawl_status sqlite_jobs_maintain(struct store *store, int rows_max, struct jobs_
                         {SQLITE_Q_SWEEP_SIGNALS, &result.signals_removed},
                         {SQLITE_Q_SWEEP_REFUSALS, &result.refusals_removed},
                         {SQLITE_Q_SWEEP_SPINE, &result.spine_removed}};
-    pawl_status status = check_rows_max("jobs_maintain", rows_max, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "jobs_maintain", &status, err))
-        return status;
-    status = take_back(&op, &result.leases_expired);
-    for (size_t i = 0; status == PAWL_OK && i < sizeof sweeps / sizeof sweeps[0]; i++) {
-        struct statement s = statement_begin(&op, sweeps[i].query);
-        bind_int(&s, op.now_ms);
-        bind_int(&s, rows_max);
-        status = statement_run_count(&s, sweeps[i].removed);
-    }
-    if (status == PAWL_OK && result.claims_removed > 0) {
-        struct statement s = statement_begin(&op, SQLITE_Q_SWEEP_JOB_DONE);
-        status = statement_run(&s);
-    }
+    struct operation op =
+        operation_write(store, "jobs_maintain", check_rows_max("jobs_maintain", rows_max, err), err);
+    if (op.status != PAWL_OK)
+        return op.status;
+    pawl_status status = take_back(&op, &result.leases_expired);
+    for (size_t i = 0; status == PAWL_OK && i < sizeof sweeps / sizeof sweeps[0]; i++)
+        status = statement_run_count(SQL(&op, sweeps[i].query, op.now_ms, rows_max), sweeps[i].removed);
+    if (status == PAWL_OK && result.claims_removed > 0)
+        status = statement_run(statement_begin(&op, SQLITE_Q_SWEEP_JOB_DONE));
     return operation_give(&op, status, out, &result);
 }

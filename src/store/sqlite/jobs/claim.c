@@ -16,13 +16,10 @@ pawl_status jobs_sweep(struct jobs_call *call) {
     } claims[PAWL_JOB_SWEEP_CLAIMS];
     size_t count = 0;
     bool any = false;
-    struct statement active = statement_begin(call->op, SQLITE_Q_JOB_CLAIM_ANY);
-    pawl_status status = statement_any(&active, &any);
+    pawl_status status = statement_any(statement_begin(call->op, SQLITE_Q_JOB_CLAIM_ANY), &any);
     if (status != PAWL_OK || !any)
         return status; /* nothing runs: an idle worker that polls writes nothing */
-    struct statement s = statement_begin(call->op, SQLITE_Q_JOB_CLAIM_LIST);
-    bind_int(&s, call->op->now_ms);
-    bind_int(&s, PAWL_JOB_SWEEP_CLAIMS);
+    struct statement s = SQL(call->op, SQLITE_Q_JOB_CLAIM_LIST, call->op->now_ms, PAWL_JOB_SWEEP_CLAIMS);
     for (; count < PAWL_JOB_SWEEP_CLAIMS && statement_next(&s); count++) {
         claims[count].token = column_int(&s, 0);
         claims[count].gone = column_int(&s, 1) != 0;
@@ -37,10 +34,9 @@ pawl_status jobs_sweep(struct jobs_call *call) {
 
 static pawl_status promote(struct jobs_call *call) {
     struct id_list due;
-    struct statement s = statement_begin(call->op, SQLITE_Q_JOB_LIST_DUE);
-    bind_int(&s, call->op->now_ms);
-    bind_int(&s, PAWL_JOB_PROMOTE_MAX);
-    pawl_status status = jobs_ids(&s, call->op->scratch, &due);
+    pawl_status status =
+        jobs_ids(SQL(call->op, SQLITE_Q_JOB_LIST_DUE, call->op->now_ms, PAWL_JOB_PROMOTE_MAX),
+                 call->op->scratch, &due);
     for (size_t i = 0; status == PAWL_OK && i < due.count; i++) {
         struct stored_job job;
         bool found = false;
@@ -55,10 +51,9 @@ static pawl_status promote(struct jobs_call *call) {
 
 static pawl_status deadlines(struct jobs_call *call) {
     struct id_list over;
-    struct statement s = statement_begin(call->op, SQLITE_Q_JOB_LIST_OVERDUE);
-    bind_int(&s, call->op->now_ms);
-    bind_int(&s, PAWL_JOB_PROMOTE_MAX);
-    pawl_status status = jobs_ids(&s, call->op->scratch, &over);
+    pawl_status status =
+        jobs_ids(SQL(call->op, SQLITE_Q_JOB_LIST_OVERDUE, call->op->now_ms, PAWL_JOB_PROMOTE_MAX),
+                 call->op->scratch, &over);
     for (size_t i = 0; status == PAWL_OK && i < over.count; i++) {
         struct stored_job job;
         bool found = false;
@@ -86,11 +81,8 @@ static pawl_status lease_all(struct job_granting *grant, const struct id_list *l
     for (size_t i = 0; status == PAWL_OK && i < list->count; i++) {
         if (grant->token == 0)
             grant->token = operation_next_token(op);
-        struct statement s = statement_begin(op, SQLITE_Q_JOB_LEASE);
-        bind_int(&s, list->ids[i]);
-        bind_int(&s, grant->token);
-        bind_int(&s, op->now_ms + grant->in->lease_ms);
-        status = statement_run(&s);
+        status = statement_run(
+            SQL(op, SQLITE_Q_JOB_LEASE, list->ids[i], grant->token, op->now_ms + grant->in->lease_ms));
         grant->count++;
     }
     struct job_counts *counts = list->count > 0 ? jobs_sums(grant->call, grant->queue) : NULL;
@@ -103,26 +95,19 @@ static pawl_status lease_all(struct job_granting *grant, const struct id_list *l
 
 static pawl_status grant_plain(struct job_granting *grant, int max) {
     struct id_list list;
-    struct statement s = statement_begin(grant->call->op, SQLITE_Q_JOB_LIST_PLAIN);
-    bind_text(&s, grant->queue);
-    bind_int(&s, max);
-    pawl_status status = jobs_ids(&s, grant->call->op->scratch, &list);
+    pawl_status status = jobs_ids(SQL(grant->call->op, SQLITE_Q_JOB_LIST_PLAIN, grant->queue, max),
+                                  grant->call->op->scratch, &list);
     return status == PAWL_OK ? lease_all(grant, &list) : status;
 }
 
 static pawl_status ready_of(struct job_granting *grant, pawl_str key, int max, struct id_list *list) {
-    struct statement s = statement_begin(grant->call->op, SQLITE_Q_JOB_LIST_KEYED);
-    bind_text(&s, grant->queue);
-    bind_text(&s, key);
-    bind_int(&s, max);
-    return jobs_ids(&s, grant->call->op->scratch, list);
+    return jobs_ids(SQL(grant->call->op, SQLITE_Q_JOB_LIST_KEYED, grant->queue, key, max),
+                    grant->call->op->scratch, list);
 }
 
 /* The next key after one; *key absent when there is none. */
 static pawl_status next_key(struct job_granting *grant, pawl_str *key) {
-    struct statement s = statement_begin(grant->call->op, SQLITE_Q_JOB_KEY_NEXT);
-    bind_text(&s, grant->queue);
-    bind_text(&s, *key);
+    struct statement s = SQL(grant->call->op, SQLITE_Q_JOB_KEY_NEXT, grant->queue, *key);
     pawl_str next = {NULL, 0};
     if (statement_next(&s))
         next = column_copy(&s, 0, grant->call->op->scratch);
@@ -156,12 +141,7 @@ static pawl_status keys_of(struct job_granting *grant, int max, struct jobrule_k
 }
 
 pawl_status jobs_key_keep(struct operation *op, const struct jobrule_key *key) {
-    struct statement s = statement_begin(op, SQLITE_Q_JOB_KEY_PUT);
-    bind_text(&s, key->key);
-    bind_int(&s, key->running);
-    bind_int(&s, key->vtime);
-    bind_int(&s, key->tat_us);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_JOB_KEY_PUT, key->key, key->running, key->vtime, key->tat_us));
 }
 
 static pawl_status grant_keyed(struct job_granting *grant, int max, int *granted) {
@@ -190,39 +170,26 @@ static pawl_status grant_keyed(struct job_granting *grant, int max, int *granted
 
 static pawl_status note_claim(struct job_granting *grant) {
     struct operation *op = grant->call->op;
-    struct statement s = statement_begin(op, SQLITE_Q_JOB_CLAIM_INSERT);
-    bind_int(&s, grant->token);
-    bind_uuid(&s, grant->in->instance);
-    bind_text(&s, grant->queue);
-    bind_int(&s, op->now_ms + grant->in->lease_ms);
-    bind_uuid_or_null(&s, grant->in->request);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_JOB_CLAIM_INSERT, grant->token, grant->in->instance, grant->queue,
+                             op->now_ms + grant->in->lease_ms, id_or_null(grant->in->request)));
 }
 
-static pawl_status hand_out(struct operation *op, const struct id_list *ids, struct arena *arena,
-                            struct job_list *out) {
-    struct job_list list = {arena_array(arena, ids->count, sizeof *list.jobs), ids->count};
-    pawl_status status = list.jobs == NULL ? operation_no_memory(op) : PAWL_OK;
-    for (size_t i = 0; status == PAWL_OK && i < ids->count; i++) {
-        struct job_row row;
-        status = jobs_full(op, ids->ids[i], arena, &row);
-        if (status == PAWL_OK)
-            list.jobs[i] = row.job;
-    }
-    if (status == PAWL_OK)
-        *out = list;
+/* The jobs of a claim that are not reported. */
+static pawl_status hand_out(struct operation *op, int64_t token, struct arena *arena, struct job_list *out) {
+    struct row_list rows = {NULL, 0};
+    pawl_status status = rows_read(SQL(op, SQLITE_Q_JOB_LIST_GRANTED, token), &job_shape, arena, &rows);
+    *out = (struct job_list){rows.rows, rows.count};
     return status;
 }
 
 /* What a repeated request was granted and has not reported. */
 static pawl_status again(struct jobs_call *call, const struct jobs_claim *in, struct arena *arena,
                          struct job_list *out) {
-    struct id_list ids;
-    struct statement s = statement_begin(call->op, SQLITE_Q_JOB_LIST_REQUEST);
-    bind_uuid(&s, in->request);
-    bind_uuid(&s, in->instance);
-    pawl_status status = jobs_ids(&s, call->op->scratch, &ids);
-    return status == PAWL_OK ? hand_out(call->op, &ids, arena, out) : status;
+    int64_t token = 0;
+    bool found = false;
+    pawl_status status = statement_number(
+        SQL(call->op, SQLITE_Q_JOB_CLAIM_OF_REQUEST, in->request, in->instance), &token, &found);
+    return status == PAWL_OK ? hand_out(call->op, token, arena, out) : status;
 }
 
 static pawl_status grant_all(struct job_granting *grant) {
@@ -264,26 +231,16 @@ pawl_status jobs_claim_in(struct jobs_call *call, const struct jobs_claim *in, s
         status = grant_all(&grant);
     if (status != PAWL_OK)
         return status;
-    if (grant.count == 0) {
-        *out = (struct job_list){NULL, 0};
-        return PAWL_OK;
-    }
-    struct id_list ids;
-    status = note_claim(&grant);
-    if (status != PAWL_OK)
-        return status;
-    struct statement s = statement_begin(call->op, SQLITE_Q_JOB_LIST_TOKEN_ORD);
-    bind_int(&s, grant.token);
-    status = jobs_ids(&s, call->op->scratch, &ids);
-    return status == PAWL_OK ? hand_out(call->op, &ids, arena, out) : status;
+    *out = (struct job_list){NULL, 0};
+    if (grant.count > 0)
+        status = note_claim(&grant);
+    return status == PAWL_OK && grant.count > 0 ? hand_out(call->op, grant.token, arena, out) : status;
 }
 
 pawl_status sqlite_jobs_claim(struct store *store, const struct jobs_claim *in, struct arena *arena,
                               struct job_list *out, pawl_error *err) {
     struct jobs_call call;
     struct job_list list = {NULL, 0};
-    pawl_status status = check_jobs_claim(in, err);
-    if (!jobs_call_begin(&call, store, "jobs_claim", in->instance, &status, err))
-        return status;
+    jobs_call_begin(&call, store, "jobs_claim", in->instance, check_jobs_claim(in, err), err);
     return jobs_give(&call, jobs_claim_in(&call, in, arena, &list), out, &list);
 }

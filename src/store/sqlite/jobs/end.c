@@ -15,19 +15,12 @@ static const struct member claim_members[] = {M(token),  M(instance), M(queue), 
 static const struct row_shape claim_shape = ROW_SHAPE(struct job_claim, claim_members);
 
 pawl_status jobs_claim_find(struct operation *op, int64_t token, struct job_claim *claim, bool *found) {
-    struct statement s = statement_begin(op, SQLITE_Q_JOB_CLAIM_FIND);
-    bind_int(&s, token);
-    return row_find(&s, &claim_shape, op->scratch, claim, found);
+    return row_find(SQL(op, SQLITE_Q_JOB_CLAIM_FIND, token), &claim_shape, op->scratch, claim, found);
 }
 
 pawl_status jobs_claim_set(struct operation *op, const struct job_claim *claim) {
-    struct statement s = statement_begin(op, SQLITE_Q_JOB_CLAIM_SET);
-    bind_int(&s, claim->token);
-    bind_int(&s, claim->check_ms);
-    bind_int(&s, claim->active);
-    bind_int(&s, claim->intact);
-    bind_int(&s, claim->forgot);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_JOB_CLAIM_SET, claim->token, claim->check_ms, claim->active,
+                             claim->intact, claim->forgot));
 }
 
 pawl_status jobs_die(struct jobs_call *call, struct stored_job *job, enum job_dead_reason reason,
@@ -89,9 +82,7 @@ static pawl_status give_back(struct jobs_call *call, struct stored_job *job) {
 }
 
 static pawl_status token_jobs(struct jobs_call *call, int64_t token, struct id_list *list) {
-    struct statement s = statement_begin(call->op, SQLITE_Q_JOB_LIST_TOKEN);
-    bind_int(&s, token);
-    return jobs_ids(&s, call->op->scratch, list);
+    return jobs_ids(SQL(call->op, SQLITE_Q_JOB_LIST_TOKEN, token), call->op->scratch, list);
 }
 
 pawl_status jobs_claim_lose(struct jobs_call *call, int64_t token, bool all, bool returned) {
@@ -131,11 +122,8 @@ pawl_status jobs_instance_end(struct operation *op, pawl_uuid instance, bool goo
     struct jobs_call call;
     struct id_list tokens = {NULL, 0};
     pawl_status status = jobs_begin(&call, op, instance);
-    if (status == PAWL_OK) {
-        struct statement s = statement_begin(op, SQLITE_Q_JOB_CLAIM_OF_INSTANCE);
-        bind_uuid(&s, instance);
-        status = jobs_ids(&s, op->scratch, &tokens);
-    }
+    if (status == PAWL_OK)
+        status = jobs_ids(SQL(op, SQLITE_Q_JOB_CLAIM_OF_INSTANCE, instance), op->scratch, &tokens);
     for (size_t i = 0; status == PAWL_OK && i < tokens.count; i++)
         status = jobs_claim_lose(&call, tokens.ids[i], true, goodbye);
     return jobs_end(&call, status);
@@ -171,11 +159,8 @@ static pawl_status redrive_one(struct jobs_call *call, int64_t id, bool discard,
         jobs_sums(call, j->queue)->discarded++;
         return jobs_remove(call, &job);
     }
-    if (!str_absent(j->unique_key)) {
-        struct statement s = statement_begin(call->op, SQLITE_Q_JOB_HOLDER);
-        bind_text(&s, j->unique_key);
-        status = statement_number(&s, &holder, &held);
-    }
+    if (!str_absent(j->unique_key))
+        status = statement_number(SQL(call->op, SQLITE_Q_JOB_HOLDER, j->unique_key), &holder, &held);
     if (held)
         *answer = ANSWER_CONFLICT;
     if (status != PAWL_OK || held)
@@ -240,9 +225,8 @@ static pawl_status run(struct store *store, const struct over_ids *in, struct ar
                        struct job_answers *out, pawl_error *err) {
     struct jobs_call call;
     struct job_answers result = {arena_array(arena, in->ids.count, sizeof *result.answers), in->ids.count};
-    pawl_status status = check_job_ids(in->name, in->ids.ids, in->ids.count, err);
-    if (!jobs_call_begin(&call, store, in->name, uuid_nil(), &status, err))
-        return status;
+    jobs_call_begin(&call, store, in->name, uuid_nil(),
+                    check_job_ids(in->name, in->ids.ids, in->ids.count, err), err);
     return jobs_give(&call, do_all(&call, &in->ids, in->deed, result.answers), out, &result);
 }
 

@@ -77,9 +77,7 @@ static pawl_status fail(struct jobs_call *call, struct stored_job *job, const st
  */
 static pawl_status signal_take(struct jobs_call *call, const struct stored_job *job,
                                const struct finish_item *item, bool *taken) {
-    struct statement s = statement_begin(call->op, SQLITE_Q_JOB_SIGNAL_OLDEST);
-    bind_text(&s, item->wait_key);
-    bind_int(&s, call->op->now_ms);
+    struct statement s = SQL(call->op, SQLITE_Q_JOB_SIGNAL_OLDEST, item->wait_key, call->op->now_ms);
     int64_t id = 0;
     pawl_str payload = NONE;
     *taken = statement_next(&s);
@@ -90,9 +88,7 @@ static pawl_status signal_take(struct jobs_call *call, const struct stored_job *
     pawl_status status = statement_end(&s);
     if (status != PAWL_OK || !*taken)
         return status;
-    struct statement gone = statement_begin(call->op, SQLITE_Q_JOB_SIGNAL_DELETE);
-    bind_int(&gone, id);
-    status = statement_run(&gone);
+    status = statement_run(SQL(call->op, SQLITE_Q_JOB_SIGNAL_DELETE, id));
     enum store_answer answer;
     struct job_step step = {
         .step = item->wait_step, .state = JOB_STEP_DONE, .attempt = JOB_STEP_WAIT_ATTEMPT, .output = payload};
@@ -165,10 +161,7 @@ struct touched {
 };
 
 static pawl_status reported_before(struct jobs_call *call, int64_t token, int64_t id, bool *before) {
-    struct statement s = statement_begin(call->op, SQLITE_Q_JOB_DONE_FIND);
-    bind_int(&s, token);
-    bind_int(&s, id);
-    return statement_any(&s, before);
+    return statement_any(SQL(call->op, SQLITE_Q_JOB_DONE_FIND, token, id), before);
 }
 
 static pawl_status touched_load(struct jobs_call *call, int64_t token, size_t room, struct touched *t) {
@@ -179,9 +172,7 @@ static pawl_status touched_load(struct jobs_call *call, int64_t token, size_t ro
     pawl_status status = jobs_claim_find(call->op, token, &t->claim, &t->found);
     if (status != PAWL_OK || !t->found)
         return status;
-    struct statement s = statement_begin(call->op, SQLITE_Q_JOB_DONE_ANY);
-    bind_int(&s, token);
-    status = statement_any(&s, &any);
+    status = statement_any(SQL(call->op, SQLITE_Q_JOB_DONE_ANY, token), &any);
     t->fresh = !any && !t->claim.forgot;
     return status;
 }
@@ -191,17 +182,13 @@ static pawl_status touched_save(struct jobs_call *call, struct touched *t, const
     struct id_list left = {NULL, 0};
     if (t->count == 0)
         return PAWL_OK;
-    struct statement s = statement_begin(call->op, SQLITE_Q_JOB_LIST_TOKEN);
-    bind_int(&s, t->claim.token);
-    pawl_status status = jobs_ids(&s, call->op->scratch, &left);
+    pawl_status status =
+        jobs_ids(SQL(call->op, SQLITE_Q_JOB_LIST_TOKEN, t->claim.token), call->op->scratch, &left);
     t->claim.active = left.count > 0;
     t->claim.forgot = !t->claim.active && t->claim.intact && t->fresh;
-    for (size_t i = 0; status == PAWL_OK && !t->claim.forgot && i < t->count; i++) {
-        struct statement done = statement_begin(call->op, SQLITE_Q_JOB_DONE_INSERT);
-        bind_int(&done, t->claim.token);
-        bind_int(&done, items[t->items[i]].ref.id);
-        status = statement_run(&done);
-    }
+    for (size_t i = 0; status == PAWL_OK && !t->claim.forgot && i < t->count; i++)
+        status =
+            statement_run(SQL(call->op, SQLITE_Q_JOB_DONE_INSERT, t->claim.token, items[t->items[i]].ref.id));
     return status == PAWL_OK ? jobs_claim_set(call->op, &t->claim) : status;
 }
 
@@ -309,21 +296,15 @@ pawl_status jobs_finish_in(struct operation *op, const struct jobs_finish *in, s
 
 pawl_status sqlite_jobs_finish(struct store *store, const struct jobs_finish *in, struct arena *arena,
                                struct finish_result *out, pawl_error *err) {
-    struct operation op;
     struct finish_result result = {0};
-    pawl_status status = check_jobs_finish(in, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "jobs_finish", &status, err))
-        return status;
+    struct operation op = operation_write(store, "jobs_finish", check_jobs_finish(in, err), err);
     return operation_give(&op, jobs_finish_in(&op, in, arena, &result), out, &result);
 }
 
 static pawl_status renew_one(struct jobs_call *call, const struct stored_job *job,
                              const struct renew_item *item, int64_t lease_ms) {
-    struct statement s = statement_begin(call->op, SQLITE_Q_JOB_RENEW);
-    bind_int(&s, job->row.job.id);
-    bind_int(&s, call->op->now_ms + lease_ms);
-    bind_text(&s, item->progress);
-    return statement_run(&s);
+    return statement_run(
+        SQL(call->op, SQLITE_Q_JOB_RENEW, job->row.job.id, call->op->now_ms + lease_ms, item->progress));
 }
 
 static pawl_status renew_item(struct jobs_call *call, const struct jobs_renew *in, size_t i,
@@ -336,11 +317,8 @@ static pawl_status renew_item(struct jobs_call *call, const struct jobs_renew *i
     pawl_status status = jobs_claim_find(call->op, item->ref.token, &claim, &found);
     if (status != PAWL_OK || !found || !claim.active || !uuid_equal(claim.instance, in->instance))
         return status;
-    if (item->ref.id == 0) {
-        struct statement s = statement_begin(call->op, SQLITE_Q_JOB_LIST_TOKEN);
-        bind_int(&s, item->ref.token);
-        status = jobs_ids(&s, call->op->scratch, &ids);
-    }
+    if (item->ref.id == 0)
+        status = jobs_ids(SQL(call->op, SQLITE_Q_JOB_LIST_TOKEN, item->ref.token), call->op->scratch, &ids);
     for (size_t n = 0; status == PAWL_OK && n < ids.count; n++) {
         struct stored_job job;
         status = jobs_brief(call, ids.ids[n], &job, &found);
@@ -363,8 +341,9 @@ pawl_status sqlite_jobs_renew(struct store *store, const struct jobs_renew *in, 
                               struct renew_result *out, pawl_error *err) {
     struct jobs_call call;
     struct renew_result result = {.count = in->count};
-    pawl_status status = check_jobs_renew(in, err);
-    if (!jobs_call_begin(&call, store, "jobs_renew", in->instance, &status, err))
+    pawl_status status =
+        jobs_call_begin(&call, store, "jobs_renew", in->instance, check_jobs_renew(in, err), err);
+    if (status != PAWL_OK)
         return status;
     result.answers = arena_array(arena, in->count, sizeof *result.answers);
     result.cancel = arena_array(arena, in->count, sizeof *result.cancel);

@@ -22,23 +22,19 @@ pawl_status jobs_begin(struct jobs_call *call, struct operation *op, pawl_uuid c
     return statement_end(&s);
 }
 
-bool jobs_call_begin(struct jobs_call *call, struct store *store, const char *name, pawl_uuid chain,
-                     pawl_status *status, pawl_error *err) {
-    struct operation op;
-    if (!operation_begin(&op, store, OPERATION_WRITE, name, status, err))
-        return false;
-    *status = jobs_begin(call, &op, chain);
+pawl_status jobs_call_begin(struct jobs_call *call, struct store *store, const char *name, pawl_uuid chain,
+                            pawl_status checked, pawl_error *err) {
+    struct operation op = operation_write(store, name, checked, err);
+    pawl_status status = op.status == PAWL_OK ? jobs_begin(call, &op, chain) : op.status;
     call->own = op;
     call->op = &call->own;
-    if (*status != PAWL_OK)
-        *status = operation_end(call->op, jobs_end(call, *status));
-    return *status == PAWL_OK;
+    if (status != PAWL_OK && op.status == PAWL_OK)
+        call->own.status = operation_end(call->op, jobs_end(call, status));
+    return call->own.status;
 }
 
 static pawl_status write_sums(struct jobs_call *call, const struct job_counts *c) {
-    struct statement s = statement_begin(call->op, SQLITE_Q_JOB_TALLY_ADD);
-    row_bind(&s, &job_tally_shape, c);
-    return statement_run(&s);
+    return statement_run(SQL(call->op, SQLITE_Q_JOB_TALLY_ADD, ROW_OF(job_tally_shape, c)));
 }
 
 pawl_status jobs_end(struct jobs_call *call, pawl_status status) {
@@ -48,15 +44,9 @@ pawl_status jobs_end(struct jobs_call *call, pawl_status status) {
         status = jobs_seal(call);
     for (struct job_sums *sums = call->sums; status == PAWL_OK && sums != NULL; sums = sums->next)
         status = write_sums(call, &sums->counts);
-    if (status == PAWL_OK && call->changed) {
-        struct statement s = statement_begin(call->op, SQLITE_Q_JOB_STATE_WRITE);
-        bind_int(&s, call->last_job);
-        bind_int(&s, call->last_run);
-        bind_int(&s, call->swept_ms);
-        bind_int(&s, call->vtime);
-        bind_int(&s, call->turn);
-        status = statement_run(&s);
-    }
+    if (status == PAWL_OK && call->changed)
+        status = statement_run(SQL(call->op, SQLITE_Q_JOB_STATE_WRITE, call->last_job, call->last_run,
+                                   call->swept_ms, call->vtime, call->turn));
     buf_free(&call->entries);
     return status;
 }
@@ -117,6 +107,24 @@ static const struct member job_members[] = {M(row.job.id),
                                             M(row.job.progress),
                                             M(row.job.payload),
                                             M(row.instance)};
+/* What changes while there is a job. */
+static const struct member set_members[] = {
+    M(row.job.id),       M(row.state),           M(ord),
+    M(row.job.due_ms),   M(row.job.token),       M(row.job.lease_until_ms),
+    M(row.job.attempts), M(row.job.deadline_ms), M(row.job.cancel_ms),
+    M(row.died_ms),      M(row.reason),          M(row.wait_key),
+    M(row.wait_step),    M(row.fingerprint),     M(row.error),
+    M(row.job.flags)};
+static const struct row_shape job_set = ROW_SHAPE(struct stored_job, set_members);
+static const struct member insert_members[] = {
+    M(row.job.id),           M(row.state),           M(ord),
+    M(row.job.due_ms),       M(row.job.put_ms),      M(row.job.priority),
+    M(row.job.max_attempts), M(row.job.flags),       M(row.job.deadline_ms),
+    M(row.job.timeout_ms),   M(row.job.instant_ms),  M(row.job.queue),
+    M(row.job.type),         M(row.job.task),        M(row.job.key),
+    M(row.job.unique_key),   M(row.job.traceparent), M(row.job.schedule),
+    M(row.job.payload),      M(row.job.agent)};
+static const struct row_shape job_insert = ROW_SHAPE(struct stored_job, insert_members);
 #undef M
 /* job_full selects them all, job_brief those before progress. */
 static const struct row_shape job_full = ROW_SHAPE(struct stored_job, job_members);
@@ -124,56 +132,36 @@ static const struct row_shape job_brief = {job_members, sizeof job_members / siz
                                            sizeof(struct stored_job)};
 
 pawl_status jobs_brief(struct jobs_call *call, int64_t id, struct stored_job *job, bool *found) {
-    struct statement s = statement_begin(call->op, SQLITE_Q_JOB_BRIEF);
-    bind_int(&s, id);
     *job = (struct stored_job){0};
-    return row_find(&s, &job_brief, call->op->scratch, job, found);
+    return row_find(SQL(call->op, SQLITE_Q_JOB_BRIEF, id), &job_brief, call->op->scratch, job, found);
 }
 
 pawl_status jobs_full(struct operation *op, int64_t id, struct arena *arena, struct job_row *row) {
     struct stored_job job = {0};
     bool found = false;
-    struct statement s = statement_begin(op, SQLITE_Q_JOB_FULL);
-    bind_int(&s, id);
-    pawl_status status = row_find(&s, &job_full, arena, &job, &found);
+    pawl_status status = row_find(SQL(op, SQLITE_Q_JOB_FULL, id), &job_full, arena, &job, &found);
     if (status == PAWL_OK)
         *row = job.row;
     return status;
 }
 
 pawl_status jobs_move(struct jobs_call *call, struct stored_job *job, enum job_state state) {
-    const struct job *j = &job->row.job;
-    struct job_counts *counts = jobs_sums(call, j->queue);
+    struct job_counts *counts = jobs_sums(call, job->row.job.queue);
     move_gauge(counts, (int)job->row.state, -1);
     move_gauge(counts, (int)state, 1);
     job->row.state = state;
-    struct statement s = statement_begin(call->op, SQLITE_Q_JOB_SET);
-    const int64_t numbers[] = {j->id,        (int64_t)state,    job->ord,       j->due_ms,
-                               j->token,     j->lease_until_ms, j->attempts,    j->deadline_ms,
-                               j->cancel_ms, job->row.died_ms,  job->row.reason};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        bind_int(&s, numbers[i]);
-    bind_text(&s, job->row.wait_key);
-    bind_text(&s, job->row.wait_step);
-    bind_text(&s, job->row.fingerprint);
-    bind_text(&s, job->row.error);
-    bind_int(&s, j->flags);
-    return statement_run(&s);
+    return statement_run(SQL(call->op, SQLITE_Q_JOB_SET, ROW_OF(job_set, job)));
 }
 
 pawl_status jobs_remove(struct jobs_call *call, const struct stored_job *job) {
     move_gauge(jobs_sums(call, job->row.job.queue), (int)job->row.state, -1);
-    struct statement s = statement_begin(call->op, SQLITE_Q_JOB_DELETE);
-    bind_int(&s, job->row.job.id);
-    pawl_status status = statement_run(&s);
+    pawl_status status = statement_run(SQL(call->op, SQLITE_Q_JOB_DELETE, job->row.job.id));
     if (status != PAWL_OK)
         return status;
-    struct statement steps = statement_begin(call->op, SQLITE_Q_JOB_STEP_DELETE);
-    bind_int(&steps, job->row.job.id);
-    return statement_run(&steps);
+    return statement_run(SQL(call->op, SQLITE_Q_JOB_STEP_DELETE, job->row.job.id));
 }
 
-pawl_status jobs_ids(struct statement *s, struct arena *arena, struct id_list *list) {
+pawl_status jobs_ids(struct statement s, struct arena *arena, struct id_list *list) {
     struct row_list rows = {NULL, 0};
     pawl_status status = rows_read(s, &number_shape, arena, &rows);
     *list = (struct id_list){rows.rows, rows.count};
@@ -203,29 +191,7 @@ static pawl_status apply_task(struct jobs_call *call, struct job *job, enum stor
 }
 
 static pawl_status find_holder(struct jobs_call *call, pawl_str unique_key, int64_t *id, bool *held) {
-    struct statement s = statement_begin(call->op, SQLITE_Q_JOB_HOLDER);
-    bind_text(&s, unique_key);
-    return statement_number(&s, id, held);
-}
-
-static pawl_status write_job(struct jobs_call *call, const struct job *job, enum job_state state) {
-    struct statement s = statement_begin(call->op, SQLITE_Q_JOB_INSERT);
-    const int64_t numbers[] = {job->id,           (int64_t)state,   jobrule_order(job->due_ms, job->priority),
-                               job->due_ms,       call->op->now_ms, job->priority,
-                               job->max_attempts, job->flags,       job->deadline_ms,
-                               job->timeout_ms,   job->instant_ms};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        bind_int(&s, numbers[i]);
-    bind_text(&s, job->queue);
-    bind_text(&s, job->type);
-    bind_text(&s, job->task);
-    bind_text(&s, job->key);
-    bind_text(&s, job->unique_key);
-    bind_text(&s, job->traceparent);
-    bind_text(&s, job->schedule);
-    bind_text(&s, job->payload);
-    bind_text(&s, job->agent);
-    return statement_run(&s);
+    return statement_number(SQL(call->op, SQLITE_Q_JOB_HOLDER, unique_key), id, held);
 }
 
 pawl_status jobs_insert(struct jobs_call *call, const struct job *in, enum store_answer *answer,
@@ -255,14 +221,14 @@ pawl_status jobs_insert(struct jobs_call *call, const struct job *in, enum store
     struct job_counts *counts = jobs_sums(call, job.queue);
     counts->put++;
     move_gauge(counts, (int)state, 1);
-    return write_job(call, &job, state);
+    struct stored_job row = {.row = {.job = job, .state = state},
+                             .ord = jobrule_order(job.due_ms, job.priority)};
+    row.row.job.put_ms = call->op->now_ms;
+    return statement_run(SQL(call->op, SQLITE_Q_JOB_INSERT, ROW_OF(job_insert, &row)));
 }
 
 pawl_status jobs_wake_wanted(struct operation *op) {
-    struct statement s = statement_begin(op, SQLITE_Q_WAITER_FIND);
-    bind_int(&s, KIND_BIT_JOBS);
-    bind_int(&s, op->now_ms);
-    return statement_any(&s, &op->wake);
+    return statement_any(SQL(op, SQLITE_Q_WAITER_FIND, KIND_BIT_JOBS, op->now_ms), &op->wake);
 }
 
 static struct job job_of(const struct job_new *in, int64_t now_ms) {
@@ -321,10 +287,7 @@ pawl_status jobs_enqueue_in(struct operation *op, const struct jobs_enqueue *in,
 
 pawl_status sqlite_jobs_enqueue(struct store *store, const struct jobs_enqueue *in, struct arena *arena,
                                 struct enqueue_result *out, pawl_error *err) {
-    struct operation op;
     struct enqueue_result result = {0};
-    pawl_status status = check_jobs_enqueue(in, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "jobs_enqueue", &status, err))
-        return status;
+    struct operation op = operation_write(store, "jobs_enqueue", check_jobs_enqueue(in, err), err);
     return operation_give(&op, jobs_enqueue_in(&op, in, arena, &result), out, &result);
 }

@@ -31,9 +31,10 @@ struct jobs_call {
 PAWL_MUSTCHECK pawl_status jobs_begin(struct jobs_call *call, struct operation *op, pawl_uuid chain);
 PAWL_MUSTCHECK pawl_status jobs_end(struct jobs_call *call, pawl_status status);
 
-/* The same for a call that is an operation, which begins and ends with it: see operation_begin. */
-PAWL_MUSTCHECK bool jobs_call_begin(struct jobs_call *call, struct store *store, const char *name,
-                                    pawl_uuid chain, pawl_status *status, pawl_error *err);
+/* The same for a call that is an operation, which begins and ends with it: see operation_write. What gives
+ * the result leaves its work out when the call has not begun, so the status need not be looked at. */
+pawl_status jobs_call_begin(struct jobs_call *call, struct store *store, const char *name, pawl_uuid chain,
+                            pawl_status checked, pawl_error *err);
 #define jobs_give(call, status, out, result)                                                                 \
     operation_give((call)->op, jobs_end((call), (status)), (out), (result))
 
@@ -72,7 +73,7 @@ struct id_list {
     int64_t *ids;
     size_t count;
 };
-PAWL_MUSTCHECK pawl_status jobs_ids(struct statement *s, struct arena *arena, struct id_list *list);
+PAWL_MUSTCHECK pawl_status jobs_ids(struct statement s, struct arena *arena, struct id_list *list);
 
 /* Whether an agent lacks a scope; *missing is absent when not. */
 /* The same for a job of a task that an agent's work enqueues (absent: a person): of another agent's task it

@@ -6,9 +6,7 @@
 
 static pawl_status schedule_find(struct operation *op, pawl_str name, struct job_schedule *schedule,
                                  bool *found) {
-    struct statement s = statement_begin(op, SQLITE_Q_SCHEDULE_FIND);
-    bind_text(&s, name);
-    return row_find(&s, &schedule_shape, op->scratch, schedule, found);
+    return row_find(SQL(op, SQLITE_Q_SCHEDULE_FIND, name), &schedule_shape, op->scratch, schedule, found);
 }
 
 static pawl_status schedule_write(struct operation *op, const struct job_schedule *in, int64_t last_ms,
@@ -17,9 +15,7 @@ static pawl_status schedule_write(struct operation *op, const struct job_schedul
     schedule.last_ms = last_ms;
     schedule.version = version;
     schedule.updated_ms = op->now_ms;
-    struct statement s = statement_begin(op, SQLITE_Q_SCHEDULE_PUT);
-    row_bind(&s, &schedule_shape, &schedule);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_SCHEDULE_PUT, ROW_OF(schedule_shape, &schedule)));
 }
 
 static pawl_status schedule_put_in(struct operation *op, const struct job_schedule *in,
@@ -48,57 +44,39 @@ static pawl_status schedule_put_in(struct operation *op, const struct job_schedu
 
 pawl_status sqlite_jobs_schedule_put(struct store *store, const struct job_schedule *in,
                                      struct put_answer *out, pawl_error *err) {
-    struct operation op;
     struct put_answer answer;
-    pawl_status status = check_schedule(in, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "schedule_put", &status, err))
-        return status;
+    struct operation op = operation_write(store, "schedule_put", check_schedule(in, err), err);
     return operation_give(&op, schedule_put_in(&op, in, &answer), out, &answer);
 }
 
 pawl_status sqlite_jobs_schedule_remove(struct store *store, pawl_str name, pawl_error *err) {
-    struct operation op;
     int64_t gone = 0;
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_WRITE, "schedule_remove", &status, err))
-        return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_SCHEDULE_DELETE);
-    bind_text(&s, name);
-    status = statement_run_count(&s, &gone);
+    struct operation op = operation_write(store, "schedule_remove", PAWL_OK, err);
+    if (op.status != PAWL_OK)
+        return op.status;
+    pawl_status status = statement_run_count(SQL(&op, SQLITE_Q_SCHEDULE_DELETE, name), &gone);
     if (status == PAWL_OK && gone == 0)
         status = named_missing("schedule_remove", name, err);
-    if (status == PAWL_OK) {
-        struct statement fires = statement_begin(&op, SQLITE_Q_FIRE_DELETE);
-        bind_text(&fires, name);
-        status = statement_run(&fires);
-    }
+    if (status == PAWL_OK)
+        status = statement_run(SQL(&op, SQLITE_Q_FIRE_DELETE, name));
     return operation_end(&op, status);
 }
 
 pawl_status sqlite_jobs_schedules(struct store *store, const struct schedule_filter *filter,
                                   struct arena *arena, struct job_schedule_list *out, pawl_error *err) {
-    struct operation op;
-    pawl_status status = check_list_limit("schedules", filter->limit, err);
-    if (!operation_begin(&op, store, OPERATION_READ, "schedules", &status, err))
-        return status;
-    struct statement s = statement_begin(&op, filter->due ? SQLITE_Q_SCHEDULE_DUE : SQLITE_Q_SCHEDULE_LIST);
-    if (filter->due)
-        bind_int(&s, op.now_ms);
-    bind_text(&s, filter->name);
-    bind_text(&s, filter->task);
-    if (!filter->due)
-        bind_text(&s, filter->after_name);
-    bind_int(&s, filter->limit);
-    return operation_list(&op, &s, &schedule_shape, arena, ROWS_OUT_NOW(out, schedules));
+    struct operation op =
+        operation_read(store, "schedules", check_limit("schedules", filter->limit, err), err);
+    if (op.status != PAWL_OK)
+        return op.status;
+    struct statement s =
+        filter->due
+            ? SQL(&op, SQLITE_Q_SCHEDULE_DUE, op.now_ms, filter->name, filter->task, filter->limit)
+            : SQL(&op, SQLITE_Q_SCHEDULE_LIST, filter->name, filter->task, filter->after_name, filter->limit);
+    return operation_list(&op, s, &schedule_shape, arena, ROWS_OUT_NOW(out, schedules));
 }
 
 static pawl_status note_fire(struct operation *op, pawl_str name, int64_t instant_ms, int64_t job_id) {
-    struct statement s = statement_begin(op, SQLITE_Q_FIRE_INSERT);
-    bind_text(&s, name);
-    bind_int(&s, instant_ms);
-    bind_int(&s, job_id);
-    bind_int(&s, op->now_ms);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_FIRE_INSERT, name, instant_ms, job_id, op->now_ms));
 }
 
 /* The job of one instant, at most once. */
@@ -108,12 +86,8 @@ static pawl_status fire_one(struct jobs_call *call, const struct job_schedule *s
     int64_t made = 0;
     bool fired = instant_ms <= schedule->last_ms;
     pawl_status status = PAWL_OK;
-    if (!fired) {
-        struct statement s = statement_begin(op, SQLITE_Q_FIRE_FIND);
-        bind_text(&s, schedule->name);
-        bind_int(&s, instant_ms);
-        status = statement_any(&s, &fired);
-    }
+    if (!fired)
+        status = statement_any(SQL(op, SQLITE_Q_FIRE_FIND, schedule->name, instant_ms), &fired);
     *answer = ANSWER_DUPLICATE;
     if (status != PAWL_OK || fired)
         return status;
@@ -158,13 +132,8 @@ static pawl_status fire_in(struct jobs_call *call, const struct schedule_fire *i
     }
     if (status != PAWL_OK || result->answer != ANSWER_APPLIED)
         return status;
-    if (schedule.last_ms <= in->through_ms) {
-        struct statement s = statement_begin(op, SQLITE_Q_SCHEDULE_MOVE);
-        bind_text(&s, in->name);
-        bind_int(&s, in->through_ms);
-        bind_int(&s, in->next_ms);
-        status = statement_run(&s);
-    }
+    if (schedule.last_ms <= in->through_ms)
+        status = statement_run(SQL(op, SQLITE_Q_SCHEDULE_MOVE, in->name, in->through_ms, in->next_ms));
     return status == PAWL_OK ? jobs_wake_wanted(op) : status;
 }
 
@@ -172,8 +141,9 @@ pawl_status sqlite_jobs_schedule_fire(struct store *store, const struct schedule
                                       struct arena *arena, struct fire_result *out, pawl_error *err) {
     struct jobs_call call;
     struct fire_result result = {0};
-    pawl_status status = check_schedule_fire(in, err);
-    if (!jobs_call_begin(&call, store, "schedule_fire", uuid_nil(), &status, err))
+    pawl_status status =
+        jobs_call_begin(&call, store, "schedule_fire", uuid_nil(), check_schedule_fire(in, err), err);
+    if (status != PAWL_OK)
         return status;
     result.answers = arena_array(arena, in->count, sizeof *result.answers);
     result.ids = arena_array(arena, in->count, sizeof *result.ids);

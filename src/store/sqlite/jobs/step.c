@@ -7,8 +7,7 @@
 
 pawl_status jobs_key(struct operation *op, pawl_str key, struct jobrule_key *of) {
     *of = (struct jobrule_key){.key = key, .limit = {.weight = 1}};
-    struct statement s = statement_begin(op, SQLITE_Q_JOB_KEY_FIND);
-    bind_text(&s, key);
+    struct statement s = SQL(op, SQLITE_Q_JOB_KEY_FIND, key);
     if (statement_next(&s)) {
         of->running = (int)column_int(&s, 0);
         of->vtime = column_int(&s, 1);
@@ -19,9 +18,7 @@ pawl_status jobs_key(struct operation *op, pawl_str key, struct jobrule_key *of)
     const char *star = str_absent(prefix) ? NULL : arena_printf(op->scratch, "%.*s*", STR_ARG(prefix));
     if (status != PAWL_OK)
         return status;
-    struct statement l = statement_begin(op, SQLITE_Q_JOB_LIMIT_FIND);
-    bind_text(&l, key);
-    bind_text(&l, str_from(star));
+    struct statement l = SQL(op, SQLITE_Q_JOB_LIMIT_FIND, key, str_from(star));
     if (statement_next(&l))
         of->limit = (struct jobrule_limit){(int)column_int(&l, 0), (int)column_int(&l, 1), column_int(&l, 2),
                                            (int)column_int(&l, 3)};
@@ -31,20 +28,15 @@ pawl_status jobs_key(struct operation *op, pawl_str key, struct jobrule_key *of)
 pawl_status jobs_key_free(struct operation *op, pawl_str key) {
     if (str_absent(key))
         return PAWL_OK;
-    struct statement s = statement_begin(op, SQLITE_Q_JOB_KEY_FREE);
-    bind_text(&s, key);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_JOB_KEY_FREE, key));
 }
 
 pawl_status jobs_step_write(struct operation *op, int64_t job_id, const struct job_step *step,
                             enum store_answer *answer) {
     int64_t state = 0;
     bool found = false;
-    struct statement old = statement_begin(op, SQLITE_Q_JOB_STEP_FIND);
-    bind_int(&old, job_id);
-    bind_text(&old, step->step);
-    bind_int(&old, step->index);
-    pawl_status status = statement_number(&old, &state, &found);
+    pawl_status status =
+        statement_number(SQL(op, SQLITE_Q_JOB_STEP_FIND, job_id, step->step, step->index), &state, &found);
     if (status != PAWL_OK)
         return status;
     *answer = ANSWER_DUPLICATE;
@@ -55,10 +47,7 @@ pawl_status jobs_step_write(struct operation *op, int64_t job_id, const struct j
     row.started_ms = op->now_ms - step->duration_ms;
     row.finished_ms = op->now_ms;
     row.error = utf8_cut(step->error, PAWL_ERROR_BYTES_MAX);
-    struct statement s = statement_begin(op, SQLITE_Q_JOB_STEP_PUT);
-    bind_int(&s, job_id);
-    row_bind(&s, &job_step_shape, &row);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_JOB_STEP_PUT, job_id, ROW_OF(job_step_shape, &row)));
 }
 
 pawl_status sqlite_jobs_steps_put(struct store *store, const struct steps_put *in, struct arena *arena,
@@ -66,8 +55,9 @@ pawl_status sqlite_jobs_steps_put(struct store *store, const struct steps_put *i
     struct jobs_call call;
     struct job_answers result = {arena_array(arena, in->count, sizeof *result.answers), in->count};
     bool held = false;
-    pawl_status status = check_steps_put(in, err);
-    if (!jobs_call_begin(&call, store, "steps_put", in->instance, &status, err))
+    pawl_status status =
+        jobs_call_begin(&call, store, "steps_put", in->instance, check_steps_put(in, err), err);
+    if (status != PAWL_OK)
         return status;
     status = result.answers == NULL ? operation_no_memory(call.op) : jobs_held(&call, in->ref, &held);
     for (size_t i = 0; status == PAWL_OK && i < in->count; i++) {
@@ -80,13 +70,9 @@ pawl_status sqlite_jobs_steps_put(struct store *store, const struct steps_put *i
 
 pawl_status sqlite_jobs_steps_read(struct store *store, int64_t job_id, struct arena *arena,
                                    struct job_steps *out, pawl_error *err) {
-    struct operation op;
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_READ, "steps_read", &status, err))
-        return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_JOB_STEP_LIST);
-    bind_int(&s, job_id);
-    status = operation_list(&op, &s, &job_step_shape, arena, ROWS_OUT(out, steps));
+    struct operation op = operation_read(store, "steps_read", PAWL_OK, err);
+    pawl_status status = operation_list(&op, SQL(&op, SQLITE_Q_JOB_STEP_LIST, job_id), &job_step_shape, arena,
+                                        ROWS_OUT(out, steps));
     for (size_t i = 0; status == PAWL_OK && i < out->count; i++)
         out->steps[i].duration_ms = out->steps[i].finished_ms - out->steps[i].started_ms;
     return status;
@@ -111,19 +97,15 @@ static pawl_status wake_one(struct jobs_call *call, int64_t id, pawl_str payload
 }
 
 static pawl_status keep_signal(struct operation *op, const struct job_wake *in, pawl_str payload) {
-    struct statement s = statement_begin(op, SQLITE_Q_JOB_SIGNAL_INSERT);
-    bind_text(&s, in->wait_key);
-    bind_int(&s, op->now_ms + in->keep_ms);
-    bind_text(&s, payload);
-    return statement_run(&s);
+    return statement_run(
+        SQL(op, SQLITE_Q_JOB_SIGNAL_INSERT, in->wait_key, op->now_ms + in->keep_ms, payload));
 }
 
 pawl_status jobs_wake_in(struct jobs_call *call, const struct job_wake *in, struct wake_result *out) {
     struct id_list ids = {NULL, 0};
     pawl_str payload = str_absent(in->payload) ? STR("null") : in->payload;
-    struct statement s = statement_begin(call->op, SQLITE_Q_JOB_LIST_WAITING);
-    bind_text(&s, in->wait_key);
-    pawl_status status = jobs_ids(&s, call->op->scratch, &ids);
+    pawl_status status =
+        jobs_ids(SQL(call->op, SQLITE_Q_JOB_LIST_WAITING, in->wait_key), call->op->scratch, &ids);
     for (size_t i = 0; status == PAWL_OK && i < ids.count; i++)
         status = wake_one(call, ids.ids[i], payload);
     bool keep = ids.count == 0 && in->keep_ms > 0;
@@ -139,36 +121,24 @@ pawl_status sqlite_jobs_wake(struct store *store, const struct job_wake *in, str
                              pawl_error *err) {
     struct jobs_call call;
     struct wake_result result = {0, false};
-    pawl_status status = check_job_wake(in, err);
-    if (!jobs_call_begin(&call, store, "jobs_wake", uuid_nil(), &status, err))
-        return status;
+    jobs_call_begin(&call, store, "jobs_wake", uuid_nil(), check_job_wake(in, err), err);
     return jobs_give(&call, jobs_wake_in(&call, in, &result), out, &result);
 }
 
 pawl_status jobs_limit_put(struct operation *op, const struct job_limit *in) {
     bool remove = in->concurrency == 0 && in->rate == 0 && in->weight == 1;
-    struct statement s = statement_begin(op, remove ? SQLITE_Q_JOB_LIMIT_DELETE : SQLITE_Q_JOB_LIMIT_PUT);
-    if (remove)
-        bind_text(&s, in->key);
-    else
-        row_bind(&s, &job_limit_shape, in);
-    return statement_run(&s);
+    return statement_run(remove ? SQL(op, SQLITE_Q_JOB_LIMIT_DELETE, in->key)
+                                : SQL(op, SQLITE_Q_JOB_LIMIT_PUT, ROW_OF(job_limit_shape, in)));
 }
 
 pawl_status sqlite_jobs_limit_set(struct store *store, const struct job_limit *in, pawl_error *err) {
-    struct operation op;
-    pawl_status status = check_job_limit(in, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "job_limit_set", &status, err))
-        return status;
+    struct operation op = operation_write(store, "job_limit_set", check_job_limit(in, err), err);
     return operation_end(&op, jobs_limit_put(&op, in));
 }
 
 pawl_status sqlite_jobs_limits(struct store *store, struct arena *arena, struct job_limits *out,
                                pawl_error *err) {
-    struct operation op;
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_READ, "job_limits", &status, err))
-        return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_JOB_LIMIT_LIST);
-    return operation_list(&op, &s, &job_limit_shape, arena, ROWS_OUT(out, limits));
+    struct operation op = operation_read(store, "job_limits", PAWL_OK, err);
+    return operation_list(&op, statement_begin(&op, SQLITE_Q_JOB_LIMIT_LIST), &job_limit_shape, arena,
+                          ROWS_OUT(out, limits));
 }

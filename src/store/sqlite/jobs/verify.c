@@ -186,12 +186,11 @@ static pawl_status verify_anchors(struct verify *v, pawl_str expect) {
 
 pawl_status sqlite_jobs_audit_verify(struct store *store, pawl_str expect, struct arena *arena,
                                      struct audit_report *out, pawl_error *err) {
-    struct operation op;
+    struct operation op = operation_read(store, "audit_verify", check_audit_expect(expect, err), err);
     struct verify v = {.op = &op, .arena = arena};
-    pawl_status status = check_audit_expect(expect, err);
-    if (!operation_begin(&op, store, OPERATION_READ, "audit_verify", &status, err))
-        return status;
-    status = verify_rows(&v);
+    if (op.status != PAWL_OK)
+        return op.status;
+    pawl_status status = verify_rows(&v);
     if (status == PAWL_OK)
         status = verify_blocks(&v);
     if (status == PAWL_OK)

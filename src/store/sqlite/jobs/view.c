@@ -15,15 +15,12 @@ static pawl_status ids_in(struct operation *op, const struct job_filter *filter,
     ids->ids = arena_array(op->scratch, (size_t)filter->limit, sizeof *ids->ids);
     if (ids->ids == NULL)
         return operation_no_memory(op);
-    struct statement s = statement_begin(op, cause                          ? SQLITE_Q_JOB_LIST_DEAD
-                                             : filter->state == JOB_RUNNING ? SQLITE_Q_JOB_LIST_RUNNING
-                                                                            : SQLITE_Q_JOB_LIST_VIEW);
-    bind_int(&s, filter->id > filter->after_id ? filter->id - 1 : filter->after_id);
-    bind_int(&s, filter->state);
-    bind_text(&s, filter->queue);
-    bind_text(&s, filter->task);
-    bind_text(&s, filter->type);
-    bind_text(&s, filter->key);
+    struct statement s = SQL(op,
+                             cause                          ? SQLITE_Q_JOB_LIST_DEAD
+                             : filter->state == JOB_RUNNING ? SQLITE_Q_JOB_LIST_RUNNING
+                                                            : SQLITE_Q_JOB_LIST_VIEW,
+                             filter->id > filter->after_id ? filter->id - 1 : filter->after_id, filter->state,
+                             filter->queue, filter->task, filter->type, filter->key);
     if (cause)
         bind_text(&s, filter->fingerprint);
     while (*next == 0 && statement_next(&s)) {
@@ -57,32 +54,23 @@ static pawl_status rows_in(struct operation *op, const struct job_filter *filter
 
 pawl_status sqlite_jobs_jobs(struct store *store, const struct job_filter *filter, struct arena *arena,
                              struct job_rows *out, pawl_error *err) {
-    struct operation op;
     struct job_rows list = {NULL, 0, 0};
-    pawl_status status = check_job_filter(filter, err);
-    if (!operation_begin(&op, store, OPERATION_READ, "jobs", &status, err))
-        return status;
+    struct operation op = operation_read(store, "jobs", check_job_filter(filter, err), err);
     return operation_give(&op, rows_in(&op, filter, arena, &list), out, &list);
 }
 
 static pawl_status count_ahead(struct operation *op, const struct job *job, int64_t *ahead) {
     bool found = false;
-    struct statement s = statement_begin(op, SQLITE_Q_JOB_AHEAD);
-    bind_text(&s, job->queue);
-    bind_text(&s, job->key);
-    bind_int(&s, jobrule_order(job->due_ms, job->priority));
-    bind_int(&s, job->id);
-    bind_int(&s, PAWL_LIST_MAX);
-    return statement_number(&s, ahead, &found);
+    return statement_number(SQL(op, SQLITE_Q_JOB_AHEAD, job->queue, job->key,
+                                jobrule_order(job->due_ms, job->priority), job->id, PAWL_LIST_MAX),
+                            ahead, &found);
 }
 
 /* Why a ready job is not running. */
 static pawl_status why_ready(struct operation *op, struct job_why *why) {
     const struct job *job = &why->row.job;
     bool alive = false;
-    struct statement s = statement_begin(op, SQLITE_Q_JOB_WORKER);
-    bind_int(&s, op->now_ms);
-    pawl_status status = statement_any(&s, &alive);
+    pawl_status status = statement_any(SQL(op, SQLITE_Q_JOB_WORKER, op->now_ms), &alive);
     if (status != PAWL_OK)
         return status;
     if (!alive) {
@@ -143,33 +131,24 @@ static pawl_status why_in(struct operation *op, int64_t id, struct arena *arena,
 
 pawl_status sqlite_jobs_why(struct store *store, int64_t id, struct arena *arena, struct job_why *out,
                             pawl_error *err) {
-    struct operation op;
     struct job_why why;
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_READ, "job_why", &status, err))
-        return status;
+    struct operation op = operation_read(store, "job_why", PAWL_OK, err);
     return operation_give(&op, why_in(&op, id, arena, &why), out, &why);
 }
 
 pawl_status sqlite_jobs_dead_groups(struct store *store, int limit, struct arena *arena,
                                     struct job_dead_groups *out, pawl_error *err) {
-    struct operation op;
-    pawl_status status = check_list_limit("job_dead_groups", limit, err);
-    if (!operation_begin(&op, store, OPERATION_READ, "job_dead_groups", &status, err))
-        return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_JOB_DEAD_GROUPS);
-    bind_int(&s, limit);
-    return operation_list(&op, &s, &job_dead_group_shape, arena, ROWS_OUT(out, groups));
+    struct operation op =
+        operation_read(store, "job_dead_groups", check_limit("job_dead_groups", limit, err), err);
+    return operation_list(&op, SQL(&op, SQLITE_Q_JOB_DEAD_GROUPS, limit), &job_dead_group_shape, arena,
+                          ROWS_OUT(out, groups));
 }
 
 pawl_status sqlite_jobs_counts(struct store *store, struct arena *arena, struct job_counts_list *out,
                                pawl_error *err) {
-    struct operation op;
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_READ, "job_counts", &status, err))
-        return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_JOB_TALLY_LIST);
-    return operation_list(&op, &s, &job_counts_shape, arena, ROWS_OUT_NOW(out, queues));
+    struct operation op = operation_read(store, "job_counts", PAWL_OK, err);
+    return operation_list(&op, statement_begin(&op, SQLITE_Q_JOB_TALLY_LIST), &job_counts_shape, arena,
+                          ROWS_OUT_NOW(out, queues));
 }
 
 static pawl_status backlog_in(struct operation *op, int look_max, struct arena *arena,
@@ -178,8 +157,7 @@ static pawl_status backlog_in(struct operation *op, int look_max, struct arena *
     int64_t ready = 0, later = 0;
     bool found = false;
     pawl_status status = PAWL_OK;
-    struct statement s = statement_begin(op, SQLITE_Q_JOB_BACKLOG);
-    bind_int(&s, look_max);
+    struct statement s = SQL(op, SQLITE_Q_JOB_BACKLOG, look_max);
     while (status == PAWL_OK && statement_next(&s)) {
         status = list_grow(op, arena, (void **)&out->priorities, &cap, out->count, sizeof *out->priorities);
         if (status != PAWL_OK)
@@ -193,18 +171,12 @@ static pawl_status backlog_in(struct operation *op, int look_max, struct arena *
     out->all = ready < look_max && later < look_max;
     if (status != PAWL_OK || ended != PAWL_OK)
         return status != PAWL_OK ? status : ended;
-    s = statement_begin(op, SQLITE_Q_JOB_LATE);
-    bind_int(&s, look_max);
-    bind_int(&s, op->now_ms);
-    return statement_number(&s, &out->overdue, &found);
+    return statement_number(SQL(op, SQLITE_Q_JOB_LATE, look_max, op->now_ms), &out->overdue, &found);
 }
 
 pawl_status sqlite_jobs_backlog(struct store *store, int look_max, struct arena *arena,
                                 struct job_backlog *out, pawl_error *err) {
-    struct operation op;
     struct job_backlog backlog = {.count = 0};
-    pawl_status status = check_backlog_look(look_max, err);
-    if (!operation_begin(&op, store, OPERATION_READ, "job_backlog", &status, err))
-        return status;
+    struct operation op = operation_read(store, "job_backlog", check_backlog_look(look_max, err), err);
     return operation_give(&op, backlog_in(&op, look_max, arena, &backlog), out, &backlog);
 }

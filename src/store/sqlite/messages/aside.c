@@ -5,26 +5,13 @@
 #include "store/sqlite/file/row.h"
 
 static pawl_status delete_message(struct operation *op, enum store_kind kind, int lane, int64_t seq) {
-    struct statement s = statement_begin(op, SQLITE_Q_MESSAGE_DELETE);
-    bind_int(&s, kind);
-    bind_int(&s, lane);
-    bind_int(&s, seq);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_MESSAGE_DELETE, kind, lane, seq));
 }
 
 pawl_status aside_take(struct operation *op, enum store_kind kind, int lane, int64_t seq,
                        const struct aside_new *as) {
-    struct statement s = statement_begin(op, SQLITE_Q_MESSAGE_TO_ASIDE);
-    bind_int(&s, kind);
-    bind_int(&s, lane);
-    bind_int(&s, seq);
-    bind_int(&s, as->attempts);
-    bind_int(&s, as->deaths);
-    bind_int(&s, as->reason);
-    bind_int(&s, as->scheduled_ms);
-    bind_text(&s, as->error);
-    bind_int(&s, as->losses);
-    pawl_status status = statement_run(&s);
+    pawl_status status = statement_run(SQL(op, SQLITE_Q_MESSAGE_TO_ASIDE, kind, lane, seq, as->attempts,
+                                           as->deaths, as->reason, as->scheduled_ms, as->error, as->losses));
     if (status == PAWL_OK)
         status = delete_message(op, kind, lane, seq);
     op->tally[kind].aside++;
@@ -32,14 +19,8 @@ pawl_status aside_take(struct operation *op, enum store_kind kind, int lane, int
 }
 
 pawl_status aside_return(struct operation *op, enum store_kind kind, int64_t seq, struct aside_back back) {
-    struct statement s = statement_begin(op, SQLITE_Q_ASIDE_RETURN);
-    bind_int(&s, kind);
-    bind_int(&s, seq);
-    bind_int(&s, back.deaths);
-    bind_int(&s, back.reason);
-    bind_int(&s, back.scheduled_ms);
-    bind_int(&s, back.losses);
-    return statement_run(&s);
+    return statement_run(
+        SQL(op, SQLITE_Q_ASIDE_RETURN, kind, seq, back.deaths, back.reason, back.scheduled_ms, back.losses));
 }
 
 pawl_status part_give_back(struct operation *op, const struct part *part, const struct part_item *item,
@@ -51,11 +32,8 @@ pawl_status part_give_back(struct operation *op, const struct part *part, const 
 }
 
 pawl_status aside_delete(struct operation *op, enum store_kind kind, int64_t seq) {
-    struct statement s = statement_begin(op, SQLITE_Q_ASIDE_DELETE);
-    bind_int(&s, kind);
-    bind_int(&s, seq);
     op->tally[kind].aside--;
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_ASIDE_DELETE, kind, seq));
 }
 
 /*
@@ -97,21 +75,12 @@ static const struct row_shape hold_shape = ROW_SHAPE(struct hold, hold_members);
 
 pawl_status hold_find(struct operation *op, enum store_kind kind, pawl_str key, struct hold *hold,
                       bool *found) {
-    struct statement s = statement_begin(op, SQLITE_Q_HOLD_FIND);
-    bind_int(&s, kind);
-    bind_text(&s, key);
-    return row_find(&s, &hold_shape, op->scratch, hold, found);
+    return row_find(SQL(op, SQLITE_Q_HOLD_FIND, kind, key), &hold_shape, op->scratch, hold, found);
 }
 
 static pawl_status put_hold(struct operation *op, const struct stream_ref *stream, struct hold hold) {
-    struct statement s = statement_begin(op, SQLITE_Q_HOLD_PUT);
-    bind_int(&s, stream->kind);
-    bind_text(&s, stream->key);
-    bind_int(&s, stream->lane);
-    bind_int(&s, hold.due_ms);
-    bind_int(&s, hold.state);
-    bind_int(&s, hold.by_seq);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_HOLD_PUT, stream->kind, stream->key, stream->lane, hold.due_ms,
+                             hold.state, hold.by_seq));
 }
 
 pawl_status hold_stop(struct operation *op, const struct stream_ref *stream, enum hold_state state) {
@@ -119,10 +88,7 @@ pawl_status hold_stop(struct operation *op, const struct stream_ref *stream, enu
 }
 
 static pawl_status delete_hold(struct operation *op, enum store_kind kind, pawl_str key) {
-    struct statement s = statement_begin(op, SQLITE_Q_HOLD_DELETE);
-    bind_int(&s, kind);
-    bind_text(&s, key);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_HOLD_DELETE, kind, key));
 }
 
 pawl_status hold_settle(struct operation *op, enum store_kind kind, int lane, pawl_str key, bool release) {
@@ -131,12 +97,9 @@ pawl_status hold_settle(struct operation *op, enum store_kind kind, int lane, pa
     pawl_status status = hold_find(op, kind, key, &hold, &held);
     if (status != PAWL_OK || (held && hold.state != HOLD_WAITING && !release))
         return status;
-    struct statement s = statement_begin(op, SQLITE_Q_ASIDE_HEAD);
-    bind_int(&s, kind);
-    bind_text(&s, key);
     int64_t due_ms = 0;
     bool any = false;
-    status = statement_number(&s, &due_ms, &any);
+    status = statement_number(SQL(op, SQLITE_Q_ASIDE_HEAD, kind, key), &due_ms, &any);
     if (status != PAWL_OK || (!any && !held))
         return status;
     if (!any)

@@ -66,32 +66,18 @@ static pawl_status enter(struct batching *b) {
     return status;
 }
 
-static pawl_status renew_and_complete(struct batching *b, int kind) {
+static pawl_status report(struct batching *b, int kind) {
     struct work_batch_result *out = b->out;
     const struct messages_renew renew = batch_renew(b->in, kind);
     const struct messages_complete complete = batch_complete(b->in, kind);
-    pawl_status status = report_answers(b->op, b->arena, renew.count, false, &out->renewed[kind]);
-    if (status == PAWL_OK)
-        status = report_answers(b->op, b->arena, complete.count, false, &out->completed[kind]);
-    if (status == PAWL_OK && renew.count > 0)
-        status = items_renew(b->op, &renew, &out->renewed[kind]);
-    if (status == PAWL_OK && complete.count > 0)
-        status = items_complete(b->op, &complete, &out->completed[kind]);
-    return status;
-}
-
-static pawl_status fail_and_release(struct batching *b, int kind) {
-    struct work_batch_result *out = b->out;
     const struct messages_fail fail = batch_fail(b->in, kind);
     const struct messages_release release = batch_release(b->in, kind);
-    pawl_status status = report_answers(b->op, b->arena, fail.count, true, &out->failed[kind]);
+    pawl_status status = items_renew(b->op, &renew, b->arena, &out->renewed[kind]);
     if (status == PAWL_OK)
-        status = report_answers(b->op, b->arena, release.count, false, &out->released[kind]);
-    if (status == PAWL_OK && fail.count > 0)
-        status = items_fail(b->op, &fail, &out->failed[kind]);
-    if (status == PAWL_OK && release.count > 0)
-        status = items_release(b->op, &release, &out->released[kind]);
-    return status;
+        status = items_complete(b->op, &complete, b->arena, &out->completed[kind]);
+    if (status == PAWL_OK)
+        status = items_fail(b->op, &fail, b->arena, &out->failed[kind]);
+    return status == PAWL_OK ? items_release(b->op, &release, b->arena, &out->released[kind]) : status;
 }
 
 static pawl_status put(struct batching *b, int kind) {
@@ -103,16 +89,11 @@ static pawl_status log_reports(struct batching *b) {
     struct work_batch_result *out = b->out;
     const struct checkpoints_renew renew = batch_checkpoints_renew(b->in);
     const struct checkpoints_report checkpoints = batch_checkpoints(b->in);
-    pawl_status status = report_answers(b->op, b->arena, b->in->receptor_count, false, &out->receptors);
+    pawl_status status =
+        log_receptors(b->op, b->in->receptors, b->in->receptor_count, b->arena, &out->receptors);
     if (status == PAWL_OK)
-        status = report_answers(b->op, b->arena, checkpoints.count, false, &out->checkpoints);
-    if (status == PAWL_OK)
-        status = report_answers(b->op, b->arena, renew.count, false, &out->checkpoint_renewals);
-    if (status == PAWL_OK)
-        status = log_receptors(b->op, b->in->receptors, &out->receptors);
-    if (status == PAWL_OK)
-        status = checkpoints_extend(b->op, &renew, out->checkpoint_renewals.answers);
-    return status == PAWL_OK ? log_checkpoints(b->op, &checkpoints, &out->checkpoints) : status;
+        status = checkpoints_extend(b->op, &renew, b->arena, &out->checkpoint_renewals);
+    return status == PAWL_OK ? log_checkpoints(b->op, &checkpoints, b->arena, &out->checkpoints) : status;
 }
 
 static pawl_status claim(struct batching *b, int kind) {
@@ -126,9 +107,7 @@ static pawl_status run(struct batching *b) {
     if (status == PAWL_OK)
         status = request_use(b->op, b->in->request, &b->used);
     for (int kind = 1; kind <= KIND_COUNT && status == PAWL_OK; kind++) {
-        status = renew_and_complete(b, kind);
-        if (status == PAWL_OK)
-            status = fail_and_release(b, kind);
+        status = report(b, kind);
         if (status == PAWL_OK)
             status = put(b, kind);
     }
@@ -149,10 +128,7 @@ static pawl_status run(struct batching *b) {
 
 pawl_status sqlite_batch_process(struct store *store, const struct work_batch *in, struct arena *arena,
                                  struct work_batch_result *out, pawl_error *err) {
-    struct operation op;
-    pawl_status status = check_batch(in, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "batch_process", &status, err))
-        return status;
+    struct operation op = operation_write(store, "batch_process", check_batch(in, err), err);
     struct work_batch_result result = {0};
     struct batching b = {.op = &op, .in = in, .arena = arena, .out = &result};
     return operation_give(&op, run(&b), out, &result);

@@ -6,34 +6,17 @@
 
 static pawl_status message_to_dead(struct operation *op, const struct death *death, pawl_str mark) {
     const struct stream_ref *stream = &death->stream;
-    struct statement s = statement_begin(op, SQLITE_Q_MESSAGE_TO_DEAD);
-    bind_int(&s, stream->kind);
-    bind_int(&s, stream->lane);
-    bind_int(&s, stream->seq);
-    bind_int(&s, death->attempts);
-    bind_int(&s, 0);
-    bind_int(&s, death->reason);
-    bind_int(&s, op->now_ms);
-    bind_text(&s, death->error);
-    bind_text(&s, mark);
-    pawl_status status = statement_run(&s);
+    pawl_status status =
+        statement_run(SQL(op, SQLITE_Q_MESSAGE_TO_DEAD, stream->kind, stream->lane, stream->seq,
+                          death->attempts, 0, death->reason, op->now_ms, death->error, mark));
     if (status != PAWL_OK)
         return status;
-    s = statement_begin(op, SQLITE_Q_MESSAGE_DELETE);
-    bind_int(&s, stream->kind);
-    bind_int(&s, stream->lane);
-    bind_int(&s, stream->seq);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_MESSAGE_DELETE, stream->kind, stream->lane, stream->seq));
 }
 
 static pawl_status aside_to_dead(struct operation *op, const struct death *death, pawl_str mark) {
-    struct statement s = statement_begin(op, SQLITE_Q_ASIDE_TO_DEAD);
-    bind_int(&s, death->stream.kind);
-    bind_int(&s, death->stream.seq);
-    bind_int(&s, death->reason);
-    bind_int(&s, op->now_ms);
-    bind_text(&s, mark);
-    pawl_status status = statement_run(&s);
+    pawl_status status = statement_run(SQL(op, SQLITE_Q_ASIDE_TO_DEAD, death->stream.kind, death->stream.seq,
+                                           death->reason, op->now_ms, mark));
     return status != PAWL_OK ? status : aside_delete(op, death->stream.kind, death->stream.seq);
 }
 
@@ -64,11 +47,8 @@ static pawl_status park_followers(struct operation *op, const struct stream_ref 
     pawl_status status = PAWL_OK;
     bool more = true;
     while (status == PAWL_OK && more) {
-        struct statement s = statement_begin(op, SQLITE_Q_ASIDE_FOLLOWERS);
-        bind_int(&s, stream->kind);
-        bind_text(&s, stream->key);
-        bind_int(&s, follower.seq);
-        status = statement_number(&s, &follower.seq, &more);
+        status = statement_number(SQL(op, SQLITE_Q_ASIDE_FOLLOWERS, stream->kind, stream->key, follower.seq),
+                                  &follower.seq, &more);
         if (status == PAWL_OK && more)
             status = park_row(op, &follower, SOURCE_ASIDE);
     }

@@ -86,16 +86,13 @@ static pawl_status finish(struct operation *op, enum store_kind kind, struct ite
     struct complete_item item = {ref, kind == KIND_OUTBOX ? 2 : 4};
     struct messages_complete in = {.kind = kind, .items = &item, .count = 1};
     struct answer_list answers;
-    struct statement s = statement_begin(op, SQLITE_Q_CLAIM_INSTANCE);
-    bind_int(&s, ref.token);
+    struct statement s = SQL(op, SQLITE_Q_CLAIM_INSTANCE, ref.token);
     bool known = statement_next(&s);
     if (known)
         in.instance = column_uuid(&s, 0);
     pawl_status status = statement_end(&s);
-    if (status == PAWL_OK)
-        status = report_answers(op, op->scratch, 1, false, &answers);
     if (status == PAWL_OK && known)
-        status = items_complete(op, &in, &answers);
+        status = items_complete(op, &in, op->scratch, &answers);
     if (status != PAWL_OK)
         return status;
     if (known && answers.answers[0] == ANSWER_APPLIED)

@@ -50,8 +50,7 @@ static pawl_status keep(struct operation *op, int64_t number, const pawl_outgoin
 static pawl_status read_rows(struct operation *op, struct intake *intake) {
     pawl_status status = PAWL_OK;
     size_t bytes = 0;
-    struct statement s = statement_begin(op, SQLITE_Q_INTAKE_NEXT);
-    bind_int(&s, INTAKE_ROWS);
+    struct statement s = SQL(op, SQLITE_Q_INTAKE_NEXT, INTAKE_ROWS);
     while (status == PAWL_OK && bytes < INTAKE_BYTES && statement_next(&s)) {
         pawl_error why = {0};
         pawl_outgoing *message = &intake->messages[intake->count];
@@ -71,8 +70,7 @@ pawl_status intake_drain(struct operation *op) {
     struct intake *intake = NULL;
     int64_t first = 0;
     bool found = false;
-    struct statement s = statement_begin(op, SQLITE_Q_INTAKE_FIRST);
-    pawl_status status = statement_number(&s, &first, &found);
+    pawl_status status = statement_number(statement_begin(op, SQLITE_Q_INTAKE_FIRST), &first, &found);
     if (status != PAWL_OK || !found)
         return status;
     intake = arena_alloc(op->scratch, sizeof(*intake));
@@ -85,10 +83,7 @@ pawl_status intake_drain(struct operation *op) {
     struct put_result result;
     if (status == PAWL_OK)
         status = put_messages(op, &put, false, op->scratch, &result);
-    if (status == PAWL_OK) {
-        s = statement_begin(op, SQLITE_Q_INTAKE_DELETE);
-        bind_int(&s, intake->last);
-        status = statement_run(&s);
-    }
+    if (status == PAWL_OK)
+        status = statement_run(SQL(op, SQLITE_Q_INTAKE_DELETE, intake->last));
     return status;
 }

@@ -9,17 +9,14 @@
 #include "store/sqlite/file/row.h"
 
 pawl_status pause_any(struct operation *op, bool *any) {
-    struct statement s = statement_begin(op, SQLITE_Q_PAUSE_ANY);
-    return statement_any(&s, any);
+    return statement_any(statement_begin(op, SQLITE_Q_PAUSE_ANY), any);
 }
 
 pawl_status pause_fits(struct operation *op, const struct item *item, bool *fits) {
-    struct statement s = statement_begin(op, SQLITE_Q_PAUSE_FITS);
     char id[UUID_TEXT_BYTES];
-    bind_text(&s, str_absent(item->topic) ? item->type : item->topic);
-    bind_text(&s, item->stream);
-    bind_text(&s, str_from(uuid_format(item->id, id)));
-    return statement_any(&s, fits);
+    return statement_any(SQL(op, SQLITE_Q_PAUSE_FITS, str_absent(item->topic) ? item->type : item->topic,
+                             item->stream, str_from(uuid_format(item->id, id))),
+                         fits);
 }
 
 pawl_status pause_until(struct operation *op, const struct release_item *item, int64_t *until_ms) {
@@ -28,19 +25,15 @@ pawl_status pause_until(struct operation *op, const struct release_item *item, i
         return PAWL_OK;
     char id[UUID_TEXT_BYTES];
     bool waits = false;
-    struct statement s = statement_begin(op, SQLITE_Q_PAUSE_HANDLER);
-    bind_text(&s, item->handler);
-    bind_text(&s, str_from(uuid_format(item->ref.id, id)));
-    pawl_status status = statement_any(&s, &waits);
+    pawl_status status = statement_any(
+        SQL(op, SQLITE_Q_PAUSE_HANDLER, item->handler, str_from(uuid_format(item->ref.id, id))), &waits);
     if (waits)
         *until_ms = PAWL_UNTIL_RESUMED_MS;
     return status;
 }
 
 static pawl_status settle_holds(struct operation *op) {
-    struct statement s = statement_begin(op, SQLITE_Q_PAUSE_RESUME_HOLDS);
-    bind_int(&s, op->now_ms);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_PAUSE_RESUME_HOLDS, op->now_ms));
 }
 
 /* A cancelled message that waits for a resume becomes due, so that a worker ends it. */
@@ -48,25 +41,19 @@ static pawl_status cancel(struct operation *op, pawl_str name) {
     pawl_uuid id;
     if (!uuid_parse(name, &id))
         return PAWL_OK;
-    struct statement s = statement_begin(op, SQLITE_Q_PAUSE_CANCEL);
-    bind_uuid(&s, id);
-    bind_int(&s, op->now_ms);
-    bind_int(&s, PAWL_UNTIL_RESUMED_MS);
     int64_t changed = 0;
-    pawl_status status = statement_run_count(&s, &changed);
+    pawl_status status =
+        statement_run_count(SQL(op, SQLITE_Q_PAUSE_CANCEL, id, op->now_ms, PAWL_UNTIL_RESUMED_MS), &changed);
     return status == PAWL_OK && changed > 0 ? settle_holds(op) : status;
 }
 
 pawl_status sqlite_pause_set(struct store *store, const struct pause_row *in, pawl_error *err) {
-    struct operation op;
-    pawl_status status = check_pause(in, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "pause_set", &status, err))
-        return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_PAUSE_INSERT);
-    row_bind(&s, &pause_new_shape, in);
-    bind_int(&s, op.now_ms);
+    struct operation op = operation_write(store, "pause_set", check_pause(in, err), err);
+    if (op.status != PAWL_OK)
+        return op.status;
     op.news = true;
-    status = statement_run(&s);
+    pawl_status status =
+        statement_run(SQL(&op, SQLITE_Q_PAUSE_INSERT, ROW_OF(pause_new_shape, in), op.now_ms));
     if (status == PAWL_OK && in->scope == PAUSE_MESSAGE)
         status = cancel(&op, in->name);
     return operation_end(&op, status);
@@ -74,24 +61,16 @@ pawl_status sqlite_pause_set(struct store *store, const struct pause_row *in, pa
 
 /* Messages that waited because of the pause are due at once. */
 static pawl_status resume(struct operation *op, enum pause_scope scope, pawl_str name) {
-    struct statement s = statement_begin(op, SQLITE_Q_PAUSE_RESUME);
-    bind_int(&s, scope);
-    bind_text(&s, name);
-    bind_int(&s, op->now_ms);
-    pawl_status status = statement_run(&s);
+    pawl_status status = statement_run(SQL(op, SQLITE_Q_PAUSE_RESUME, scope, name, op->now_ms));
     return status == PAWL_OK ? settle_holds(op) : status;
 }
 
 pawl_status sqlite_pause_clear(struct store *store, enum pause_scope scope, pawl_str name, pawl_error *err) {
-    struct operation op;
     int64_t changed = 0;
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_WRITE, "pause_clear", &status, err))
-        return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_PAUSE_DELETE);
-    bind_int(&s, scope);
-    bind_text(&s, name);
-    status = statement_run_count(&s, &changed);
+    struct operation op = operation_write(store, "pause_clear", PAWL_OK, err);
+    if (op.status != PAWL_OK)
+        return op.status;
+    pawl_status status = statement_run_count(SQL(&op, SQLITE_Q_PAUSE_DELETE, scope, name), &changed);
     if (status == PAWL_OK && changed == 0)
         status = error_set(err, PAWL_NOT_FOUND, "pause_clear", "it is not paused");
     if (status == PAWL_OK && scope != PAUSE_MESSAGE)

@@ -19,10 +19,7 @@ pawl_status request_use(struct operation *op, pawl_uuid key, bool *used) {
     if (uuid_is_nil(key))
         return PAWL_OK;
     int64_t written = 0;
-    struct statement s = statement_begin(op, SQLITE_Q_REQUEST_INSERT);
-    bind_uuid(&s, key);
-    bind_int(&s, op->now_ms);
-    pawl_status status = statement_run_count(&s, &written);
+    pawl_status status = statement_run_count(SQL(op, SQLITE_Q_REQUEST_INSERT, key, op->now_ms), &written);
     if (status == PAWL_OK)
         *used = written == 0;
     return status;
@@ -31,9 +28,7 @@ pawl_status request_use(struct operation *op, pawl_uuid key, bool *used) {
 pawl_status request_forget(struct operation *op, pawl_uuid key) {
     if (uuid_is_nil(key))
         return PAWL_OK;
-    struct statement s = statement_begin(op, SQLITE_Q_REQUEST_DELETE);
-    bind_uuid(&s, key);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_REQUEST_DELETE, key));
 }
 
 static pawl_status dedupe(struct operation *op, const struct messages_put *in, const struct placed *placed,
@@ -43,34 +38,20 @@ static pawl_status dedupe(struct operation *op, const struct messages_put *in, c
     pawl_status status = hash_payload(placed->message->payload, &hash, op->err);
     if (status != PAWL_OK)
         return status;
-    struct statement s = statement_begin(op, SQLITE_Q_DEDUPE_INSERT);
-    bind_text(&s, in->consumer);
-    bind_uuid(&s, placed->id);
-    bind_int(&s, hash);
-    bind_int(&s, op->now_ms);
-    status = statement_run_count(&s, &written);
+    status = statement_run_count(SQL(op, SQLITE_Q_DEDUPE_INSERT, in->consumer, placed->id, hash, op->now_ms),
+                                 &written);
     *answer = ANSWER_APPLIED;
     if (status != PAWL_OK || written == 1)
         return status;
-    s = statement_begin(op, SQLITE_Q_DEDUPE_HASH);
-    bind_text(&s, in->consumer);
-    bind_uuid(&s, placed->id);
-    status = statement_number(&s, &known, &found);
+    status = statement_number(SQL(op, SQLITE_Q_DEDUPE_HASH, in->consumer, placed->id), &known, &found);
     *answer = found && known == hash ? ANSWER_DUPLICATE : ANSWER_CONFLICT;
     return status;
 }
 
 static pawl_status insert(struct operation *op, const struct messages_put *in, const struct placed *placed) {
-    struct statement s = statement_begin(op, SQLITE_Q_MESSAGE_INSERT);
-    bind_int(&s, in->kind);
-    bind_int(&s, placed->lane);
-    bind_int(&s, placed->seq);
-    bind_int(&s, placed->partition);
-    bind_blob(&s, placed->id.b, sizeof(placed->id.b));
-    row_bind(&s, &message_new_shape, placed->message);
-    bind_text(&s, in->kind == KIND_INBOX ? in->consumer : (pawl_str){NULL, 0});
-    bind_int(&s, op->now_ms);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_MESSAGE_INSERT, in->kind, placed->lane, placed->seq,
+                             placed->partition, placed->id, ROW_OF(message_new_shape, placed->message),
+                             in->kind == KIND_INBOX ? in->consumer : str_from(NULL), op->now_ms));
 }
 
 static void place(const struct operation *op, const pawl_outgoing *message, struct placed *placed) {
@@ -131,10 +112,7 @@ static pawl_status write_by_lane(struct operation *op, const struct messages_put
 
 /* Waiting workers are woken when this is committed; mostly there are none. */
 static pawl_status find_waiter(struct operation *op, enum store_kind kind) {
-    struct statement s = statement_begin(op, SQLITE_Q_WAITER_FIND);
-    bind_int(&s, KIND_BIT(kind));
-    bind_int(&s, op->now_ms);
-    return statement_any(&s, &op->wake);
+    return statement_any(SQL(op, SQLITE_Q_WAITER_FIND, KIND_BIT(kind), op->now_ms), &op->wake);
 }
 
 pawl_status put_messages(struct operation *op, const struct messages_put *in, bool used, struct arena *arena,
@@ -163,13 +141,12 @@ pawl_status put_messages(struct operation *op, const struct messages_put *in, bo
 
 pawl_status sqlite_messages_put(struct store *store, const struct messages_put *in, struct arena *arena,
                                 struct put_result *out, pawl_error *err) {
-    struct operation op;
-    pawl_status status = check_put(in, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "messages_put", &status, err))
-        return status;
+    struct operation op = operation_write(store, "messages_put", check_put(in, err), err);
+    if (op.status != PAWL_OK)
+        return op.status;
     struct put_result result = {0};
     bool used = false;
-    status = request_use(&op, in->request, &used);
+    pawl_status status = request_use(&op, in->request, &used);
     if (status == PAWL_OK)
         status = put_messages(&op, in, used, arena, &result);
     return operation_give(&op, status, out, &result);

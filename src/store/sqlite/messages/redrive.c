@@ -20,28 +20,18 @@ static const struct row_shape letter_shape = ROW_SHAPE(struct letter, letter_mem
 
 static pawl_status find_letter(struct operation *op, const struct dead_ref *ref, struct letter *letter,
                                bool *found) {
-    struct statement s = statement_begin(op, SQLITE_Q_DEAD_FIND);
-    bind_int(&s, ref->kind);
-    bind_int(&s, ref->seq);
     *letter = (struct letter){.ref = *ref};
-    return row_find(&s, &letter_shape, op->scratch, letter, found);
+    return row_find(SQL(op, SQLITE_Q_DEAD_FIND, ref->kind, ref->seq), &letter_shape, op->scratch, letter,
+                    found);
 }
 
 static pawl_status delete_letter(struct operation *op, enum store_kind kind, int64_t seq) {
-    struct statement s = statement_begin(op, SQLITE_Q_DEAD_DELETE);
-    bind_int(&s, kind);
-    bind_int(&s, seq);
     op->tally[kind].dead--;
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_DEAD_DELETE, kind, seq));
 }
 
 static pawl_status revive(struct operation *op, enum store_kind kind, int64_t seq, bool out_of_order) {
-    struct statement s = statement_begin(op, SQLITE_Q_DEAD_TO_ASIDE);
-    bind_int(&s, kind);
-    bind_int(&s, seq);
-    bind_int(&s, op->now_ms);
-    bind_int(&s, out_of_order);
-    pawl_status status = statement_run(&s);
+    pawl_status status = statement_run(SQL(op, SQLITE_Q_DEAD_TO_ASIDE, kind, seq, op->now_ms, out_of_order));
     op->tally[kind].aside++;
     op->tally[kind].redriven++;
     return status != PAWL_OK ? status : delete_letter(op, kind, seq);
@@ -52,10 +42,7 @@ static pawl_status revive_parked(struct operation *op, const struct letter *lett
     bool more = true;
     while (status == PAWL_OK && more) {
         int64_t seq = 0;
-        struct statement s = statement_begin(op, SQLITE_Q_DEAD_PARKED);
-        bind_int(&s, letter->ref.kind);
-        bind_text(&s, letter->key);
-        status = statement_number(&s, &seq, &more);
+        status = statement_number(SQL(op, SQLITE_Q_DEAD_PARKED, letter->ref.kind, letter->key), &seq, &more);
         if (status == PAWL_OK && more)
             status = revive(op, letter->ref.kind, seq, false);
     }
@@ -127,10 +114,7 @@ static pawl_status redrive_all(struct operation *op, const struct redrive *in, s
 static pawl_status run(struct store *store, const struct redrive *in, struct answer_list *out,
                        pawl_error *err) {
     const char *name = in->discard ? "dead_discard" : "dead_redrive";
-    struct operation op;
-    pawl_status status = check_dead_refs(name, in->refs, in->count, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, name, &status, err))
-        return status;
+    struct operation op = operation_write(store, name, check_dead_refs(name, in->refs, in->count, err), err);
     struct answer_list list = {0};
     return operation_give(&op, redrive_all(&op, in, &list), out, &list);
 }

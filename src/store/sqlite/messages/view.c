@@ -44,11 +44,8 @@ const struct leased *view_find_leased(const struct leased_list *list, int64_t se
 static pawl_status is_head(struct operation *op, const struct view_row *row, bool *head) {
     int64_t first = 0;
     bool found = false;
-    struct statement s = statement_begin(op, SQLITE_Q_ASIDE_FOLLOWERS);
-    bind_int(&s, row->ref.kind);
-    bind_text(&s, row->key);
-    bind_int(&s, 0);
-    pawl_status status = statement_number(&s, &first, &found);
+    pawl_status status =
+        statement_number(SQL(op, SQLITE_Q_ASIDE_FOLLOWERS, row->ref.kind, row->key, 0), &first, &found);
     *head = found && first == row->ref.seq;
     return status;
 }
@@ -89,10 +86,7 @@ pawl_status view_load(struct operation *op, const struct view_ref *ref, const st
                       struct arena *arena, struct view_row *row, bool *found) {
     static const enum sqlite_query queries[] = {0, SQLITE_Q_VIEW_MESSAGE, SQLITE_Q_VIEW_ASIDE,
                                                 SQLITE_Q_VIEW_DEAD, SQLITE_Q_VIEW_HISTORY};
-    struct statement s = statement_begin(op, queries[ref->place]);
-    bind_int(&s, ref->kind);
-    bind_int(&s, ref->lane);
-    bind_int(&s, ref->seq);
+    struct statement s = SQL(op, queries[ref->place], ref->kind, ref->lane, ref->seq);
     bool any = statement_next(&s);
     if (any) {
         const int after = 2 + (int)message_shape.count;
@@ -120,9 +114,7 @@ static const struct row_shape ref_shape = ROW_SHAPE(struct view_ref, ref_members
 
 pawl_status view_refs_by_id(struct operation *op, pawl_uuid id, struct view_ref **refs, size_t *count) {
     struct row_list list = {NULL, 0};
-    struct statement s = statement_begin(op, SQLITE_Q_VIEW_BY_ID);
-    bind_uuid(&s, id);
-    pawl_status status = rows_read(&s, &ref_shape, op->scratch, &list);
+    pawl_status status = rows_read(SQL(op, SQLITE_Q_VIEW_BY_ID, id), &ref_shape, op->scratch, &list);
     *refs = list.rows;
     *count = list.count;
     return status;

@@ -5,9 +5,7 @@
 #include "store/sqlite/messages/view.h"
 
 static pawl_status count_kind(struct operation *op, int kind, struct kind_counts *out) {
-    struct statement s = statement_begin(op, SQLITE_Q_VIEW_TALLY);
-    bind_int(&s, kind);
-    bind_int(&s, op->now_ms);
+    struct statement s = SQL(op, SQLITE_Q_VIEW_TALLY, kind, op->now_ms);
     if (statement_next(&s)) {
         row_read(&s, 0, &kind_counts_shape, op->scratch, out);
         /* In flight and still in the table of messages. */
@@ -18,10 +16,10 @@ static pawl_status count_kind(struct operation *op, int kind, struct kind_counts
 }
 
 pawl_status sqlite_counts(struct store *store, struct counts *out, pawl_error *err) {
-    struct operation op;
+    struct operation op = operation_read(store, "counts", PAWL_OK, err);
+    if (op.status != PAWL_OK)
+        return op.status;
     pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_READ, "counts", &status, err))
-        return status;
     struct counts counts = {.now_ms = op.now_ms};
     for (int kind = 1; kind <= KIND_COUNT && status == PAWL_OK; kind++)
         status = count_kind(&op, kind, &counts.kind[kind]);
@@ -30,25 +28,17 @@ pawl_status sqlite_counts(struct store *store, struct counts *out, pawl_error *e
 
 pawl_status sqlite_instances(struct store *store, struct arena *arena, struct instance_rows *out,
                              pawl_error *err) {
-    struct operation op;
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_READ, "instances", &status, err))
-        return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_VIEW_INSTANCES);
-    bind_int(&s, op.now_ms);
-    return operation_list(&op, &s, &instance_shape, arena, ROWS_OUT(out, rows));
+    struct operation op = operation_read(store, "instances", PAWL_OK, err);
+    return operation_list(&op, SQL(&op, SQLITE_Q_VIEW_INSTANCES, op.now_ms), &instance_shape, arena,
+                          ROWS_OUT(out, rows));
 }
 
 pawl_status sqlite_lanes(struct store *store, enum store_kind kind, struct arena *arena,
                          struct lane_rows *out, pawl_error *err) {
     struct place at = {.op = "lanes", .err = err};
-    struct operation op;
-    pawl_status status = place_kind(&at, kind);
-    if (!operation_begin(&op, store, OPERATION_READ, "lanes", &status, err))
-        return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_VIEW_LANES);
-    bind_int(&s, kind);
-    status = operation_list(&op, &s, &lane_shape, arena, ROWS_OUT(out, rows));
+    struct operation op = operation_read(store, "lanes", place_kind(&at, kind), err);
+    pawl_status status =
+        operation_list(&op, SQL(&op, SQLITE_Q_VIEW_LANES, kind), &lane_shape, arena, ROWS_OUT(out, rows));
     for (size_t i = 0; status == PAWL_OK && i < out->count; i++)
         out->rows[i].kind = kind;
     return status;
@@ -57,14 +47,10 @@ pawl_status sqlite_lanes(struct store *store, enum store_kind kind, struct arena
 pawl_status sqlite_dead_groups(struct store *store, enum store_kind kind, int limit, struct arena *arena,
                                struct dead_groups *out, pawl_error *err) {
     struct place at = {.op = "dead_groups", .err = err};
-    struct operation op;
-    pawl_status status = place_kind(&at, kind);
-    if (!operation_begin(&op, store, OPERATION_READ, "dead_groups", &status, err))
-        return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_VIEW_DEAD_GROUPS);
-    bind_int(&s, kind);
-    bind_int(&s, limit > 0 ? limit : PAWL_LIST_DEFAULT);
-    status = operation_list(&op, &s, &dead_group_shape, arena, ROWS_OUT(out, groups));
+    struct operation op = operation_read(store, "dead_groups", place_kind(&at, kind), err);
+    pawl_status status =
+        operation_list(&op, SQL(&op, SQLITE_Q_VIEW_DEAD_GROUPS, kind, limit > 0 ? limit : PAWL_LIST_DEFAULT),
+                       &dead_group_shape, arena, ROWS_OUT(out, groups));
     for (size_t i = 0; status == PAWL_OK && i < out->count; i++)
         out->groups[i].kind = kind;
     return status;

@@ -49,14 +49,11 @@ static bool wants(const struct listing *l, enum message_state state) {
     return l->filter->state == 0 ? state != STATE_DONE : l->filter->state == (int)state;
 }
 
-static void bind_filter(struct statement *s, const struct listing *l, int kind, int lane) {
-    bind_int(s, kind);
-    bind_int(s, lane);
-    bind_int(s, l->filter->after_seq);
-    bind_int(s, l->below_seq);
-    bind_text(s, l->filter->stream);
-    bind_text(s, l->filter->type);
-    bind_text(s, l->filter->topic);
+/* A list statement with the parameters that each of them has. */
+static struct statement list_of(const struct listing *l, enum sqlite_query query, int kind, int lane) {
+    const struct message_filter *filter = l->filter;
+    return SQL(l->op, query, kind, lane, filter->after_seq, l->below_seq, filter->stream, filter->type,
+               filter->topic);
 }
 
 /* What a row of one table is, given that it is in flight or not. */
@@ -70,7 +67,7 @@ static enum message_state state_of(struct statement *s, enum view_place place, b
     return column_int(s, 3) != 0 ? STATE_SCHEDULED : STATE_BLOCKED;
 }
 
-/* Runs a bound list statement and adds what fits, at most `limit` of it, looking at `room` rows. */
+/* Runs a list statement and adds what fits, at most `limit` of it, looking at `room` rows. */
 static pawl_status collect(struct listing *l, struct statement *s, enum view_place place, int kind) {
     size_t added = 0, looked = 0, room = place == PLACE_MESSAGE ? l->in_lane : l->in_kind;
     int64_t seq = 0;
@@ -105,26 +102,25 @@ static pawl_status list_messages(struct listing *l, int kind) {
     for (int lane = 0; lane < l->op->settings.lane_count && status == PAWL_OK; lane++) {
         if (only != -1 && only != lane)
             continue;
-        struct statement s = statement_begin(l->op, SQLITE_Q_LIST_MESSAGE);
-        bind_filter(&s, l, kind, lane);
+        struct statement s = list_of(l, SQLITE_Q_LIST_MESSAGE, kind, lane);
         status = collect(l, &s, PLACE_MESSAGE, kind);
     }
     return status;
 }
 
 static pawl_status list_aside(struct listing *l, int kind) {
-    struct statement s = statement_begin(l->op, str_absent(l->filter->stream) ? SQLITE_Q_LIST_ASIDE
-                                                                              : SQLITE_Q_LIST_ASIDE_STREAM);
-    bind_filter(&s, l, kind, l->filter->lane);
+    enum sqlite_query query = str_absent(l->filter->stream) ? SQLITE_Q_LIST_ASIDE
+                                                            : SQLITE_Q_LIST_ASIDE_STREAM;
+    struct statement s = list_of(l, query, kind, l->filter->lane);
     return collect(l, &s, PLACE_ASIDE, kind);
 }
 
 static pawl_status list_dead(struct listing *l, int kind) {
     bool cause = !str_absent(l->filter->fingerprint);
-    struct statement s = statement_begin(l->op, cause                           ? SQLITE_Q_LIST_DEAD_CAUSE
-                                                : str_absent(l->filter->stream) ? SQLITE_Q_LIST_DEAD
-                                                                                : SQLITE_Q_LIST_DEAD_STREAM);
-    bind_filter(&s, l, kind, l->filter->lane);
+    enum sqlite_query query = cause                           ? SQLITE_Q_LIST_DEAD_CAUSE
+                              : str_absent(l->filter->stream) ? SQLITE_Q_LIST_DEAD
+                                                              : SQLITE_Q_LIST_DEAD_STREAM;
+    struct statement s = list_of(l, query, kind, l->filter->lane);
     bind_int(&s, l->filter->before_ms);
     if (cause)
         bind_text(&s, l->filter->fingerprint);
@@ -132,8 +128,7 @@ static pawl_status list_dead(struct listing *l, int kind) {
 }
 
 static pawl_status list_history(struct listing *l, int kind) {
-    struct statement s = statement_begin(l->op, SQLITE_Q_LIST_HISTORY);
-    bind_filter(&s, l, kind, l->filter->lane);
+    struct statement s = list_of(l, SQLITE_Q_LIST_HISTORY, kind, l->filter->lane);
     bind_int(&s, l->filter->before_ms);
     return collect(l, &s, PLACE_HISTORY, kind);
 }
@@ -234,25 +229,21 @@ static pawl_status list_all(struct operation *op, const struct message_filter *f
 
 pawl_status sqlite_messages(struct store *store, const struct message_filter *filter, struct arena *arena,
                             struct message_rows *out, pawl_error *err) {
-    struct operation op;
     struct message_rows rows = {0};
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_READ, "messages", &status, err))
-        return status;
+    struct operation op = operation_read(store, "messages", PAWL_OK, err);
     return operation_give(&op, list_all(&op, filter, arena, &rows), out, &rows);
 }
 
 pawl_status sqlite_message_find(struct store *store, pawl_uuid id, struct arena *arena,
                                 struct message_rows *out, pawl_error *err) {
-    struct operation op;
     struct message_rows rows = {0};
     struct leased_list leased = {0};
     struct view_ref *refs = NULL;
     size_t count = 0;
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_READ, "message_find", &status, err))
-        return status;
-    status = view_load_leased(&op, &leased);
+    struct operation op = operation_read(store, "message_find", PAWL_OK, err);
+    if (op.status != PAWL_OK)
+        return op.status;
+    pawl_status status = view_load_leased(&op, &leased);
     if (status == PAWL_OK)
         status = view_refs_by_id(&op, id, &refs, &count);
     if (status == PAWL_OK)
@@ -262,13 +253,7 @@ pawl_status sqlite_message_find(struct store *store, pawl_uuid id, struct arena 
 
 pawl_status sqlite_message_ids(struct store *store, pawl_uuid low, pawl_uuid high, int limit,
                                struct arena *arena, struct uuid_list *out, pawl_error *err) {
-    struct operation op;
-    pawl_status status = check_limit("message_ids", limit, err);
-    if (!operation_begin(&op, store, OPERATION_READ, "message_ids", &status, err))
-        return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_VIEW_IDS);
-    bind_uuid(&s, low);
-    bind_uuid(&s, high);
-    bind_int(&s, limit);
-    return operation_list(&op, &s, &id_shape, arena, ROWS_OUT(out, ids));
+    struct operation op = operation_read(store, "message_ids", check_limit("message_ids", limit, err), err);
+    return operation_list(&op, SQL(&op, SQLITE_Q_VIEW_IDS, low, high, limit), &id_shape, arena,
+                          ROWS_OUT(out, ids));
 }

@@ -29,11 +29,8 @@ static pawl_status load_by_seq(struct asking *a, const struct view_row *near, in
 static pawl_status find_blocker(struct asking *a, const struct view_row *row, int64_t *seq,
                                 bool *many_ahead) {
     int64_t first = 0;
-    struct statement s = statement_begin(a->op, SQLITE_Q_VIEW_FIRST_OF_STREAM);
-    bind_int(&s, row->ref.kind);
-    bind_text(&s, row->key);
-    bind_int(&s, row->ref.lane);
-    bind_int(&s, row->ref.seq);
+    struct statement s =
+        SQL(a->op, SQLITE_Q_VIEW_FIRST_OF_STREAM, row->ref.kind, row->key, row->ref.lane, row->ref.seq);
     if (statement_next(&s)) {
         first = column_int(&s, 0);
         *many_ahead = column_int(&s, 1) != 0;
@@ -46,9 +43,7 @@ static pawl_status find_blocker(struct asking *a, const struct view_row *row, in
 
 static pawl_status ask_lane(struct asking *a, const struct view_row *row, enum why_cause *cause,
                             struct why *out) {
-    struct statement s = statement_begin(a->op, SQLITE_Q_VIEW_LANE);
-    bind_int(&s, row->ref.kind);
-    bind_int(&s, row->ref.lane);
+    struct statement s = SQL(a->op, SQLITE_Q_VIEW_LANE, row->ref.kind, row->ref.lane);
     *cause = WHY_NO_OWNER;
     if (statement_next(&s) && !column_is_null(&s, 0)) {
         out->instance = column_uuid(&s, 0);
@@ -154,11 +149,8 @@ static pawl_status answer(struct asking *a, pawl_uuid id, struct why *out) {
 
 pawl_status sqlite_why(struct store *store, pawl_uuid id, struct arena *arena, struct why *out,
                        pawl_error *err) {
-    struct operation op;
     struct why why = {0};
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_READ, "why", &status, err))
-        return status;
+    struct operation op = operation_read(store, "why", PAWL_OK, err);
     struct asking a = {.op = &op, .arena = arena};
     return operation_give(&op, answer(&a, id, &why), out, &why);
 }

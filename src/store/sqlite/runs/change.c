@@ -12,14 +12,14 @@ struct change {
     bool found;
 };
 
-static bool change_begin(struct change *c, struct store *store, const char *name, int64_t run,
-                         pawl_status *status, pawl_error *err) {
-    if (!jobs_call_begin(&c->call, store, name, uuid_nil(), status, err))
-        return false;
-    *status = runs_load(c->call.op, run, c->call.op->scratch, &c->run, &c->found);
-    if (*status != PAWL_OK)
-        *status = operation_end(c->call.op, jobs_end(&c->call, *status));
-    return *status == PAWL_OK;
+static void change_begin(struct change *c, struct store *store, const char *name, int64_t run,
+                         pawl_status checked, pawl_error *err) {
+    if (jobs_call_begin(&c->call, store, name, uuid_nil(), checked, err) != PAWL_OK)
+        return;
+    struct operation *op = c->call.op;
+    pawl_status status = runs_load(op, run, op->scratch, &c->run, &c->found);
+    if (status != PAWL_OK)
+        op->status = operation_end(op, jobs_end(&c->call, status));
 }
 
 /* Starts a new generation of a partition: drops what is left of the old one and enqueues the next page. */
@@ -60,9 +60,7 @@ pawl_status sqlite_runs_reset(struct store *store, const struct partition_reset 
                               pawl_error *err) {
     struct change c;
     enum store_answer answer = ANSWER_NOT_FOUND;
-    pawl_status status = check_partition_reset(in, err);
-    if (!change_begin(&c, store, "partition_reset", in->run, &status, err))
-        return status;
+    change_begin(&c, store, "partition_reset", in->run, check_partition_reset(in, err), err);
     return jobs_give(&c.call, reset_in(&c, in, &answer), out, &answer);
 }
 
@@ -120,9 +118,7 @@ pawl_status sqlite_runs_retry(struct store *store, const struct run_retry *in, s
                               pawl_error *err) {
     struct change c;
     struct run_retried result = {ANSWER_NOT_FOUND, 0};
-    pawl_status status = check_run_retry(in, err);
-    if (!change_begin(&c, store, "run_retry", in->run, &status, err))
-        return status;
+    change_begin(&c, store, "run_retry", in->run, check_run_retry(in, err), err);
     return jobs_give(&c.call, retry_in(&c, in, &result), out, &result);
 }
 
@@ -183,9 +179,7 @@ pawl_status sqlite_runs_pause(struct store *store, int64_t run, bool paused, enu
                               pawl_error *err) {
     struct change c;
     enum store_answer answer = ANSWER_NOT_FOUND;
-    pawl_status status = PAWL_OK;
-    if (!change_begin(&c, store, "run_pause", run, &status, err))
-        return status;
+    change_begin(&c, store, "run_pause", run, PAWL_OK, err);
     return jobs_give(&c.call, pause_in(&c, paused, &answer), out, &answer);
 }
 
@@ -216,9 +210,7 @@ static pawl_status cancel_in(struct change *c, enum store_answer *answer) {
 pawl_status sqlite_runs_cancel(struct store *store, int64_t run, enum store_answer *out, pawl_error *err) {
     struct change c;
     enum store_answer answer = ANSWER_NOT_FOUND;
-    pawl_status status = PAWL_OK;
-    if (!change_begin(&c, store, "run_cancel", run, &status, err))
-        return status;
+    change_begin(&c, store, "run_cancel", run, PAWL_OK, err);
     return jobs_give(&c.call, cancel_in(&c, &answer), out, &answer);
 }
 
@@ -254,8 +246,6 @@ pawl_status sqlite_runs_pace(struct store *store, const struct run_pace *in, enu
                              pawl_error *err) {
     struct change c;
     enum store_answer answer = ANSWER_NOT_FOUND;
-    pawl_status status = check_run_pace(in, err);
-    if (!change_begin(&c, store, "run_pace", in->run, &status, err))
-        return status;
+    change_begin(&c, store, "run_pace", in->run, check_run_pace(in, err), err);
     return jobs_give(&c.call, pace_in(&c, in, &answer), out, &answer);
 }

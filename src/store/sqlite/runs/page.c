@@ -96,8 +96,9 @@ pawl_status sqlite_runs_page_begin(struct store *store, const struct page_ref *i
                                    struct page *out, pawl_error *err) {
     struct page_call p = {.ref = in};
     struct page page;
-    pawl_status status = check_page_ref("page_begin", in, err);
-    if (!jobs_call_begin(&p.call, store, "page_begin", in->instance, &status, err))
+    pawl_status status = jobs_call_begin(&p.call, store, "page_begin", in->instance,
+                                         check_page_ref("page_begin", in, err), err);
+    if (status != PAWL_OK)
         return status;
     status = begin_in(&p);
     if (status == PAWL_OK)
@@ -110,8 +111,7 @@ static pawl_status store_by_target(struct page_call *p, const struct page_commit
                                    const struct run_item *items, size_t count) {
     struct operation *op = p->call.op;
     pawl_str sql = {NULL, 0}, json;
-    struct statement s = statement_begin(op, SQLITE_Q_RUN_TARGET_FIND);
-    bind_text(&s, p->run.target);
+    struct statement s = SQL(op, SQLITE_Q_RUN_TARGET_FIND, p->run.target);
     if (statement_next(&s))
         sql = column_copy(&s, 0, op->scratch);
     pawl_status status = statement_end(&s);
@@ -126,14 +126,9 @@ static pawl_status store_items(struct page_call *p, const struct page_commit *in
         run_items_distinct(in->items, in->count, p->call.op->scratch, &items, distinct, p->call.op->err);
     if (status == PAWL_OK && !str_absent(p->run.target))
         return *distinct > 0 ? store_by_target(p, in, items, *distinct) : PAWL_OK;
-    for (size_t i = 0; status == PAWL_OK && i < *distinct; i++) {
-        struct statement s = statement_begin(p->call.op, SQLITE_Q_RUN_ITEM_PUT);
-        bind_int(&s, p->ref->run);
-        bind_text(&s, items[i].key);
-        bind_int(&s, p->ref->part);
-        bind_text(&s, str_absent(items[i].payload) ? STR("null") : items[i].payload);
-        status = statement_run(&s);
-    }
+    for (size_t i = 0; status == PAWL_OK && i < *distinct; i++)
+        status = statement_run(SQL(p->call.op, SQLITE_Q_RUN_ITEM_PUT, p->ref->run, items[i].key, p->ref->part,
+                                   str_absent(items[i].payload) ? STR("null") : items[i].payload));
     return status;
 }
 
@@ -206,8 +201,9 @@ pawl_status sqlite_runs_page_commit(struct store *store, const struct page_commi
                                     struct page_result *out, pawl_error *err) {
     struct page_call p = {.ref = &in->ref};
     struct page_result result = {0};
-    pawl_status status = check_page_commit(in, err);
-    if (!jobs_call_begin(&p.call, store, "page_commit", in->ref.instance, &status, err))
+    pawl_status status =
+        jobs_call_begin(&p.call, store, "page_commit", in->ref.instance, check_page_commit(in, err), err);
+    if (status != PAWL_OK)
         return status;
     status = commit_in(&p, in, arena, &result);
     result.answer = p.answer;

@@ -8,8 +8,7 @@
 
 pawl_status runs_load(struct operation *op, int64_t id, struct arena *arena, struct run_row *run,
                       bool *found) {
-    struct statement s = statement_begin(op, SQLITE_Q_RUN_FIND);
-    bind_int(&s, id);
+    struct statement s = SQL(op, SQLITE_Q_RUN_FIND, id);
     *found = statement_next(&s);
     if (*found) {
         *run = (struct run_row){0};
@@ -19,8 +18,7 @@ pawl_status runs_load(struct operation *op, int64_t id, struct arena *arena, str
 }
 
 pawl_status runs_load_sums(struct operation *op, struct run_row *run) {
-    struct statement s = statement_begin(op, SQLITE_Q_RUN_SUMS);
-    bind_int(&s, run->id);
+    struct statement s = SQL(op, SQLITE_Q_RUN_SUMS, run->id);
     run->updated_ms = run->ended_ms > run->started_ms ? run->ended_ms : run->started_ms;
     if (statement_next(&s)) {
         row_read(&s, 0, &run_sums_shape, op->scratch, run);
@@ -32,42 +30,28 @@ pawl_status runs_load_sums(struct operation *op, struct run_row *run) {
 }
 
 pawl_status runs_save(struct operation *op, const struct run_row *run) {
-    struct statement s = statement_begin(op, SQLITE_Q_RUN_SAVE);
-    row_bind(&s, &run_saved_shape, run);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_RUN_SAVE, ROW_OF(run_saved_shape, run)));
 }
 
 pawl_status partition_load(struct operation *op, int64_t run, int part, struct arena *arena,
                            struct partition_row *row, bool *found) {
-    struct statement s = statement_begin(op, SQLITE_Q_RUN_PARTITION_FIND);
-    bind_int(&s, run);
-    bind_int(&s, part);
-    return row_find(&s, &partition_shape, arena, row, found);
+    return row_find(SQL(op, SQLITE_Q_RUN_PARTITION_FIND, run, part), &partition_shape, arena, row, found);
 }
 
 pawl_status partition_save(struct operation *op, const struct partition_row *p) {
-    struct statement s = statement_begin(op, SQLITE_Q_RUN_PARTITION_SAVE);
-    row_bind(&s, &partition_saved_shape, p);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_RUN_PARTITION_SAVE, ROW_OF(partition_saved_shape, p)));
 }
 
 pawl_status partition_places(struct operation *op, int64_t run, enum part_state state, struct id_list *list) {
-    struct statement s = statement_begin(op, SQLITE_Q_RUN_PARTITION_PARTS);
-    bind_int(&s, run);
-    bind_int(&s, (int64_t)state);
-    return jobs_ids(&s, op->scratch, list);
+    return jobs_ids(SQL(op, SQLITE_Q_RUN_PARTITION_PARTS, run, state), op->scratch, list);
 }
 
 static pawl_status insert_run(struct operation *op, const struct run_row *run) {
-    struct statement s = statement_begin(op, SQLITE_Q_RUN_BEGIN);
-    row_bind(&s, &run_shape, run);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_RUN_BEGIN, ROW_OF(run_shape, run)));
 }
 
 static pawl_status insert_partition(struct operation *op, const struct partition_row *partition) {
-    struct statement s = statement_begin(op, SQLITE_Q_RUN_PARTITION_INSERT);
-    row_bind(&s, &partition_shape, partition);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_RUN_PARTITION_INSERT, ROW_OF(partition_shape, partition)));
 }
 
 /* The answer before anything is written; parent is loaded when there is one. */
@@ -78,17 +62,14 @@ static pawl_status may_start(struct jobs_call *call, const struct run_start *in,
     pawl_status status = PAWL_OK;
     *out = (struct run_started){ANSWER_APPLIED, 0};
     if (!str_absent(in->key)) {
-        struct statement s = statement_begin(call->op, SQLITE_Q_RUN_FIND_KEY);
-        bind_text(&s, in->key);
-        status = statement_number(&s, &id, &found);
+        status = statement_number(SQL(call->op, SQLITE_Q_RUN_FIND_KEY, in->key), &id, &found);
         if (found)
             *out = (struct run_started){ANSWER_DUPLICATE, id};
     }
     if (status != PAWL_OK || out->answer != ANSWER_APPLIED)
         return status;
     if (!str_absent(in->target)) {
-        struct statement s = statement_begin(call->op, SQLITE_Q_RUN_TARGET_FIND);
-        bind_text(&s, in->target);
+        struct statement s = SQL(call->op, SQLITE_Q_RUN_TARGET_FIND, in->target);
         if (!statement_next(&s))
             out->answer = ANSWER_NOT_FOUND;
         status = statement_end(&s);
@@ -124,8 +105,7 @@ static pawl_status start_in(struct jobs_call *call, const struct run_start *in, 
         return status;
     if (!str_absent(parent.agent))
         run.agent = parent.agent;
-    struct statement s = statement_begin(call->op, SQLITE_Q_RUN_NEXT_ID);
-    status = statement_number(&s, &run.id, &found);
+    status = statement_number(statement_begin(call->op, SQLITE_Q_RUN_NEXT_ID), &run.id, &found);
     if (status == PAWL_OK && str_absent(run.key)) {
         run.key = str_from(arena_printf(call->op->scratch, "run-%" PRId64, run.id));
         if (str_absent(run.key))
@@ -153,8 +133,6 @@ pawl_status sqlite_runs_start(struct store *store, const struct run_start *in, s
                               pawl_error *err) {
     struct jobs_call call;
     struct run_started result = {0};
-    pawl_status status = check_run_start(in, err);
-    if (!jobs_call_begin(&call, store, "run_start", uuid_nil(), &status, err))
-        return status;
+    jobs_call_begin(&call, store, "run_start", uuid_nil(), check_run_start(in, err), err);
     return jobs_give(&call, start_in(&call, in, &result), out, &result);
 }

@@ -9,9 +9,8 @@ static pawl_status runs_in(struct operation *op, const struct runs_filter *filte
                            struct run_list *out) {
     struct id_list ids;
     bool found = false;
-    struct statement s = statement_begin(op, SQLITE_Q_RUN_PICK);
-    row_bind(&s, &runs_filter_shape, filter);
-    pawl_status status = jobs_ids(&s, op->scratch, &ids);
+    pawl_status status =
+        jobs_ids(SQL(op, SQLITE_Q_RUN_PICK, ROW_OF(runs_filter_shape, filter)), op->scratch, &ids);
     if (status != PAWL_OK)
         return status;
     struct run_list list = {arena_array(arena, ids.count, sizeof *list.runs), ids.count, op->now_ms};
@@ -28,81 +27,53 @@ static pawl_status runs_in(struct operation *op, const struct runs_filter *filte
 
 pawl_status sqlite_runs_runs(struct store *store, const struct runs_filter *filter, struct arena *arena,
                              struct run_list *out, pawl_error *err) {
-    struct operation op;
     struct run_list list = {NULL, 0, 0};
-    pawl_status status = check_runs_filter(filter, err);
-    if (!operation_begin(&op, store, OPERATION_READ, "runs", &status, err))
-        return status;
+    struct operation op = operation_read(store, "runs", check_runs_filter(filter, err), err);
     return operation_give(&op, runs_in(&op, filter, arena, &list), out, &list);
 }
 
 pawl_status sqlite_runs_partitions(struct store *store, const struct partitions_filter *filter,
                                    struct arena *arena, struct partition_list *out, pawl_error *err) {
-    struct operation op;
-    pawl_status status = check_partitions_filter(filter, err);
-    if (!operation_begin(&op, store, OPERATION_READ, "partitions", &status, err))
-        return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_RUN_PARTITION_LIST);
-    row_bind(&s, &partitions_filter_shape, filter);
-    bind_int(&s, op.now_ms);
-    return operation_list(&op, &s, &partition_shape, arena, ROWS_OUT_NOW(out, partitions));
+    struct operation op = operation_read(store, "partitions", check_partitions_filter(filter, err), err);
+    return operation_list(
+        &op, SQL(&op, SQLITE_Q_RUN_PARTITION_LIST, ROW_OF(partitions_filter_shape, filter), op.now_ms),
+        &partition_shape, arena, ROWS_OUT_NOW(out, partitions));
 }
 
 pawl_status sqlite_runs_items(struct store *store, const struct items_filter *filter, struct arena *arena,
                               struct stored_items *out, pawl_error *err) {
-    struct operation op;
-    pawl_status status = check_items_filter(filter, err);
-    if (!operation_begin(&op, store, OPERATION_READ, "items", &status, err))
-        return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_RUN_ITEM_LIST);
-    row_bind(&s, &items_filter_shape, filter);
-    return operation_list(&op, &s, &stored_item_shape, arena, ROWS_OUT(out, items));
+    struct operation op = operation_read(store, "items", check_items_filter(filter, err), err);
+    return operation_list(&op, SQL(&op, SQLITE_Q_RUN_ITEM_LIST, ROW_OF(items_filter_shape, filter)),
+                          &stored_item_shape, arena, ROWS_OUT(out, items));
 }
 
 pawl_status sqlite_runs_target_put(struct store *store, const struct run_target *in, pawl_error *err) {
-    struct operation op;
-    pawl_status status = check_run_target(in, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "target_put", &status, err))
-        return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_RUN_TARGET_PUT);
-    bind_text(&s, in->name);
-    bind_text(&s, in->sql);
-    bind_int(&s, op.now_ms);
-    return operation_end(&op, statement_run(&s));
+    struct operation op = operation_write(store, "target_put", check_run_target(in, err), err);
+    return operation_end(&op, statement_run(SQL(&op, SQLITE_Q_RUN_TARGET_PUT, in->name, in->sql, op.now_ms)));
 }
 
 static pawl_status target_remove_in(struct operation *op, pawl_str name) {
     int64_t changed = 0;
     bool used = false;
-    struct statement s = statement_begin(op, SQLITE_Q_RUN_TARGET_USED);
-    bind_text(&s, name);
-    pawl_status status = statement_any(&s, &used);
+    pawl_status status = statement_any(SQL(op, SQLITE_Q_RUN_TARGET_USED, name), &used);
     if (status != PAWL_OK)
         return status;
     if (used)
         return run_target_used(name, op->err);
-    struct statement gone = statement_begin(op, SQLITE_Q_RUN_TARGET_DELETE);
-    bind_text(&gone, name);
-    status = statement_run_count(&gone, &changed);
+    status = statement_run_count(SQL(op, SQLITE_Q_RUN_TARGET_DELETE, name), &changed);
     return status == PAWL_OK && changed == 0 ? run_target_missing(name, op->err) : status;
 }
 
 pawl_status sqlite_runs_target_remove(struct store *store, pawl_str name, pawl_error *err) {
-    struct operation op;
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_WRITE, "target_remove", &status, err))
-        return status;
+    struct operation op = operation_write(store, "target_remove", PAWL_OK, err);
     return operation_end(&op, target_remove_in(&op, name));
 }
 
 pawl_status sqlite_runs_targets(struct store *store, struct arena *arena, struct run_targets *out,
                                 pawl_error *err) {
-    struct operation op;
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_READ, "targets", &status, err))
-        return status;
-    struct statement s = statement_begin(&op, SQLITE_Q_RUN_TARGET_LIST);
-    return operation_list(&op, &s, &run_target_shape, arena, ROWS_OUT(out, targets));
+    struct operation op = operation_read(store, "targets", PAWL_OK, err);
+    return operation_list(&op, statement_begin(&op, SQLITE_Q_RUN_TARGET_LIST), &run_target_shape, arena,
+                          ROWS_OUT(out, targets));
 }
 
 /* Collects the rows of a statement that selects. */
@@ -129,17 +100,15 @@ static pawl_status pick(void *self, pawl_str key, pawl_str payload, pawl_error *
 
 pawl_status sqlite_runs_page_select(struct store *store, pawl_str name, pawl_str json, struct arena *arena,
                                     struct stored_items *out, pawl_error *err) {
-    struct operation op;
     pawl_str sql = {NULL, 0};
-    pawl_status status = PAWL_OK;
-    if (!operation_begin(&op, store, OPERATION_READ, "page_select", &status, err))
-        return status;
+    struct operation op = operation_read(store, "page_select", PAWL_OK, err);
+    if (op.status != PAWL_OK)
+        return op.status;
     struct picked picked = {.op = &op, .arena = arena};
-    struct statement s = statement_begin(&op, SQLITE_Q_RUN_TARGET_FIND);
-    bind_text(&s, name);
+    struct statement s = SQL(&op, SQLITE_Q_RUN_TARGET_FIND, name);
     if (statement_next(&s))
         sql = column_copy(&s, 0, op.scratch);
-    status = statement_end(&s);
+    pawl_status status = statement_end(&s);
     if (status == PAWL_OK && str_absent(sql))
         status = run_target_missing(name, err);
     if (status == PAWL_OK)
@@ -152,9 +121,7 @@ pawl_status sqlite_runs_page_select(struct store *store, pawl_str name, pawl_str
 
 /* A statement with the run as its only parameter. */
 static pawl_status run_by_id(struct operation *op, enum sqlite_query query, int64_t run) {
-    struct statement s = statement_begin(op, query);
-    bind_int(&s, run);
-    return statement_run(&s);
+    return statement_run(SQL(op, query, run));
 }
 
 static pawl_status remove_run(struct operation *op, int64_t run) {
@@ -166,32 +133,24 @@ static pawl_status remove_run(struct operation *op, int64_t run) {
         status = run_key_text(run, op->scratch, &key, op->err);
     if (status != PAWL_OK)
         return status;
-    struct statement s = statement_begin(op, SQLITE_Q_RUN_KEY_FORGET);
-    bind_text(&s, key);
-    return statement_run(&s);
+    return statement_run(SQL(op, SQLITE_Q_RUN_KEY_FORGET, key));
 }
 
 static pawl_status maintain_in(struct operation *op, int rows_max, struct runs_maintain_result *out) {
     struct id_list runs;
     int64_t left = rows_max;
-    struct statement s = statement_begin(op, SQLITE_Q_RUN_EXPIRED);
-    bind_int(&s, op->now_ms - PAWL_RUN_RETENTION_MS_DEFAULT);
-    bind_int(&s, rows_max);
-    pawl_status status = jobs_ids(&s, op->scratch, &runs);
+    pawl_status status =
+        jobs_ids(SQL(op, SQLITE_Q_RUN_EXPIRED, op->now_ms - PAWL_RUN_RETENTION_MS_DEFAULT, rows_max),
+                 op->scratch, &runs);
     for (size_t i = 0; status == PAWL_OK && left > 0 && i < runs.count; i++) {
         int64_t gone = 0;
         bool more = false;
-        struct statement items = statement_begin(op, SQLITE_Q_RUN_ITEM_DELETE);
-        bind_int(&items, runs.ids[i]);
-        bind_int(&items, left);
-        status = statement_run_count(&items, &gone);
+        status = statement_run_count(SQL(op, SQLITE_Q_RUN_ITEM_DELETE, runs.ids[i], left), &gone);
         left -= gone;
         out->items_removed += gone;
         if (status != PAWL_OK)
             break;
-        struct statement any = statement_begin(op, SQLITE_Q_RUN_ITEM_ANY);
-        bind_int(&any, runs.ids[i]);
-        status = statement_any(&any, &more);
+        status = statement_any(SQL(op, SQLITE_Q_RUN_ITEM_ANY, runs.ids[i]), &more);
         if (status != PAWL_OK || more)
             break;
         status = remove_run(op, runs.ids[i]);
@@ -202,10 +161,7 @@ static pawl_status maintain_in(struct operation *op, int rows_max, struct runs_m
 
 pawl_status sqlite_runs_maintain(struct store *store, int rows_max, struct runs_maintain_result *out,
                                  pawl_error *err) {
-    struct operation op;
     struct runs_maintain_result result = {0, 0};
-    pawl_status status = check_run_rows_max(rows_max, err);
-    if (!operation_begin(&op, store, OPERATION_WRITE, "runs_maintain", &status, err))
-        return status;
+    struct operation op = operation_write(store, "runs_maintain", check_run_rows_max(rows_max, err), err);
     return operation_give(&op, maintain_in(&op, rows_max, &result), out, &result);
 }
