@@ -13,53 +13,69 @@ export CC_LD ?= mold
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build program build-san run test test-all lint fmt bench prove install clean
+.PHONY: help deps build program build-san run test test-all lint fmt bench prove install uninstall clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-deps: ## install the Debian packages that are missing (root), or say which
-	@tools/deps
+# Every target installs the Debian packages that it needs and that are missing (root), or says which.
+deps: ## install what every target together needs
+	@tools/deps program transports test lint all bench deb
 
-build: deps ## build everything into build/ (optimised, asserts on)
-	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) --prefix=$(PREFIX) --libdir=$(LIBDIR)
-	@ninja -C $(BUILD)
+configure-program:
+	@tools/deps program
+	@tools/configure $(BUILD) --prefix=$(PREFIX) --libdir=$(LIBDIR)
 
-program: deps ## only the program, build/pawl
-	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) --prefix=$(PREFIX) --libdir=$(LIBDIR)
-	@ninja -C $(BUILD) pawl
+program: configure-program ## only the program, build/pawl, and the transports whose libraries are installed
+	@ninja -C $(BUILD) program
 
-# The tests start the program thousands of times; 186,000 relocations were a fifth of each start.
-build-san: deps ## build with AddressSanitizer and UBSan into build-san/
-	@test -f $(BUILD_SAN)/build.ninja || meson setup $(BUILD_SAN) -Dbuildtype=debug -Doptimization=1 \
-	    -Db_sanitize=address,undefined -Db_pie=false
-	@ninja -C $(BUILD_SAN)
-
-run: build ## build, then show the program at work
+run: program ## build the program, then show it at work
 	@tools/run-demo
 
-test: program build-san ## build, then run every test under the sanitizers
+build: ## build everything into build/ (optimised, asserts on)
+	@tools/deps test
+	@tools/configure $(BUILD) --prefix=$(PREFIX) --libdir=$(LIBDIR)
+	@ninja -C $(BUILD)
+
+# The tests start the program thousands of times; 186,000 relocations were a fifth of each start.
+build-san: ## build with AddressSanitizer and UBSan into build-san/
+	@tools/deps test
+	@tools/configure $(BUILD_SAN) -Dbuildtype=debug -Doptimization=1 -Db_sanitize=address,undefined -Db_pie=false
+	@ninja -C $(BUILD_SAN)
+
+test: build-san ## build, then run every test under the sanitizers
 	@tools/run-tests --build $(BUILD_SAN)
 
-test-all: build build-san ## every test in both builds; a skipped test is a failure
+test-all: ## every test in both builds; a skipped test is a failure
 	@tools/deps all
+	@$(MAKE) --no-print-directory build build-san
 	@tools/npm-ci tests/browser tests/mcp tests/transport/npm tests/server/lint tests/traces
 	@tools/run-tests --strict --build $(BUILD); plain=$$?; tools/run-tests --strict --build $(BUILD_SAN) && exit $$plain
 
-lint: deps ## format check, clang-tidy, cppcheck, and a clang build with warnings as errors
+lint: ## format check, clang-tidy, cppcheck, and a clang build with warnings as errors
+	@tools/deps lint
 	@tools/lint
 
-fmt: deps ## format every tracked C file in place
+fmt: ## format every tracked C file in place
+	@tools/deps lint
 	@git ls-files -z '*.c' '*.h' | xargs -0 -r clang-format -i
 
-bench: build ## run the benchmarks
+bench: ## run the benchmarks
+	@tools/deps bench
+	@$(MAKE) --no-print-directory build
 	@bench/run
 
-prove: build ## the long proofs: simulation, kill soaks, fuzzing
+prove: ## the long proofs: simulation, kill soaks, fuzzing
+	@tools/deps all
+	@$(MAKE) --no-print-directory build
 	@tools/prove
 
-install: build ## install into PREFIX (default /usr/local), below DESTDIR
+install: configure-program ## install into PREFIX (default /usr/local), below DESTDIR
+	@ninja -C $(BUILD) installed
 	@tools/install $(BUILD) $(PREFIX) $(LIBDIR) "$(DESTDIR)"
+
+uninstall: ## remove what make install has put into PREFIX, below DESTDIR
+	@tools/uninstall $(BUILD) $(PREFIX) $(LIBDIR) "$(DESTDIR)"
 
 clean: ## remove what was built
 	@rm -rf build build-san build-clang

@@ -12,15 +12,17 @@
 #include "transport/paths.h" /* made by the build */
 
 const struct transport_known transport_known_rows[] = {
-    {"amqp", "amqp amqps", "AMQP 0-9-1 as RabbitMQ speaks it: publisher confirms and returns",
-     "librabbitmq4"},
-    {"amqp1", "amqp1 amqp1+tls sb", "AMQP 1.0 as Azure Service Bus and RabbitMQ speak it",
-     "libqpid-proton11"},
-    {"file", "file", "lines of JSON at the end of a file", NULL},
-    {"kafka", "kafka kafka+tls", "Apache Kafka, with the idempotent producer", "librdkafka1"},
-    {"loopback", "loopback", "the inbox of another schema of this database, or of another database", NULL},
-    {"nats", "nats nats+tls", "NATS JetStream", NULL},
-    {"redis", "redis rediss", "Redis Streams", "libhiredis0.14"},
+    {"amqp", "amqp amqps", "AMQP 0-9-1 as RabbitMQ speaks it: publisher confirms and returns", "librabbitmq4",
+     "librabbitmq-dev"},
+    {"amqp1", "amqp1 amqp1+tls sb", "AMQP 1.0 as Azure Service Bus and RabbitMQ speak it", "libqpid-proton11",
+     "libqpid-proton11-dev"},
+    {"file", "file", "lines of JSON at the end of a file", NULL, NULL},
+    {"kafka", "kafka kafka+tls", "Apache Kafka, with the idempotent producer", "librdkafka1",
+     "librdkafka-dev"},
+    {"loopback", "loopback", "the inbox of another schema of this database, or of another database", NULL,
+     NULL},
+    {"nats", "nats nats+tls", "NATS JetStream", NULL, NULL},
+    {"redis", "redis rediss", "Redis Streams", "libhiredis0.14", "libhiredis-dev"},
 };
 const size_t transport_known_count = sizeof(transport_known_rows) / sizeof(*transport_known_rows);
 
@@ -114,6 +116,13 @@ pawl_status transport_load(const char *name, const struct transport_module **mod
         if (length < (int)sizeof(path) && access(path, F_OK) == 0)
             return load_file(path, known, module, err);
     }
+    if (build_dir(dirs[0])) {
+        const char *needs = known->dev_package;
+        return error_set(
+            err, PAWL_NOT_FOUND, "transport", "the transport %s was not built: %s%s%srun make program", name,
+            needs != NULL ? "install " : "", needs != NULL ? needs : "", needs != NULL ? ", then " : "");
+    }
     return error_set(err, PAWL_NOT_FOUND, "transport",
-                     "the module pawl-transport-%s.so is not installed in %s", name, dirs[count - 1]);
+                     "the transport %s is not installed in %s: install the package pawl-transports", name,
+                     dirs[count - 1]);
 }

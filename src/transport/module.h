@@ -9,7 +9,8 @@ struct transport_known {
     const char *name;
     const char *schemes; /* "redis rediss" */
     const char *summary;
-    const char *package; /* what to install when the module does not load */
+    const char *package;     /* of its client library: what to install when the module does not load */
+    const char *dev_package; /* what to install before building the module */
 };
 
 extern const struct transport_known transport_known_rows[];
