@@ -10,8 +10,7 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "domain/pattern.h"
-#include "handler/directive.h"
-#include "handler/table.h"
+#include "handler/program_end.h"
 #include "process/program.h"
 
 static void test_pattern(void **state) {
@@ -236,25 +235,44 @@ static void test_event_receptors(void **state) {
     handler_table_free(table);
 }
 
-static void test_wish(void **state) {
-    (void)state;
-    struct directive directive = directive_read(STR("hello\npawl:snooze 30s\n"), true, 75);
-    assert_true(directive.snooze);
-    assert_int_equal(directive.delay_ms, 30000);
-    directive = directive_read(STR("pawl:snooze 30s"), true, 1);
-    assert_false(directive.snooze);
-    assert_int_equal(directive.delay_ms, 30000);
-    directive = directive_read(STR("pawl:snooze 30s"), false, 75);
-    assert_false(directive.snooze);
-    directive = directive_read(STR("pawl:retry-after 2m\npawl:snooze 1s"), true, 75);
-    assert_false(directive.snooze);
-    assert_int_equal(directive.delay_ms, 120000);
-    assert_int_equal(directive_read(STR("pawl:snooze soon\npawl:snooze"), true, 75).delay_ms, -1);
-    assert_int_equal(directive_read(STR("pawl:retry-after 400d"), true, 75).delay_ms, PAWL_RETRY_MS_MAX);
-    assert_int_equal(directive_read((pawl_str){NULL, 0}, true, 75).delay_ms, -1);
+static struct program_verdict judge(const char *output, enum process_outcome outcome, int status) {
+    return program_judge(&(struct process_end){.outcome = outcome, .status = status}, str_from(output), 0);
 }
 
-static void test_refused_wish(void **state) {
+static void test_what_an_end_means(void **state) {
+    (void)state;
+    static const struct {
+        const char *output;
+        enum process_outcome outcome;
+        int status;
+        enum handler_outcome meant;
+        int64_t delay_ms;
+    } cases[] = {
+        {"", PROCESS_EXITED, 0, HANDLED_DONE, -1},
+        {"pawl:snooze 30s", PROCESS_EXITED, 0, HANDLED_DONE, -1},
+        {"", PROCESS_EXITED, 75, HANDLED_RETRY, -1},
+        {"", PROCESS_EXITED, 65, HANDLED_PERMANENT, -1},
+        {"", PROCESS_SIGNALLED, 65, HANDLED_RETRY, -1},
+        {"", PROCESS_TIMED_OUT, 0, HANDLED_RETRY, -1},
+        {"", PROCESS_FLOODED, 0, HANDLED_RETRY, -1},
+        {"pawl:retry-after 5s", PROCESS_CANCELLED, 0, HANDLED_NOT_RUN, -1},
+        {"pawl:snooze 5s", PROCESS_STOPPED, 75, HANDLED_NOT_RUN, -1},
+        {"", PROCESS_FENCED, 0, HANDLED_NOT_RUN, -1},
+        {"hello\npawl:snooze 30s\n", PROCESS_EXITED, 75, HANDLED_SNOOZE, 30000},
+        {"pawl:snooze 30s", PROCESS_EXITED, 1, HANDLED_RETRY, 30000},
+        {"pawl:snooze 30s", PROCESS_SIGNALLED, 75, HANDLED_RETRY, 30000},
+        {"pawl:retry-after 2m\npawl:snooze 1s", PROCESS_EXITED, 75, HANDLED_RETRY, 120000},
+        {"pawl:snooze soon\npawl:snooze", PROCESS_EXITED, 75, HANDLED_RETRY, -1},
+        {"pawl:retry-after 400d", PROCESS_EXITED, 75, HANDLED_RETRY, PAWL_RETRY_MS_MAX},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct program_verdict verdict = judge(cases[i].output, cases[i].outcome, cases[i].status);
+        assert_int_equal(verdict.outcome, cases[i].meant);
+        assert_int_equal(verdict.delay_ms, cases[i].delay_ms);
+    }
+}
+
+static void test_refused_directives(void **state) {
     (void)state;
     static const struct {
         const char *output;
@@ -262,21 +280,17 @@ static void test_refused_wish(void **state) {
         const char *error;
     } cases[] = {
         {"pawl:snooze 10y\n", 75,
-         "exit; pawl:snooze '10y' does not count: write a duration, as in 30s, 5m, 2h or 7d"},
+         "exit code 75; pawl:snooze '10y' does not count: write a duration, as in 30s, 5m, 2h or 7d"},
         {"pawl:retry-after", 1,
-         "exit; pawl:retry-after '' does not count: write a duration, as in 30s, 5m, 2h or 7d"},
+         "exit code 1; pawl:retry-after '' does not count: write a duration, as in 30s, 5m, 2h or 7d"},
         {"pawl:snooze \033[1m", 75,
-         "exit; pawl:snooze '…' does not count: write a duration, as in 30s, 5m, 2h or 7d"},
-        {"pawl:snooze 5s", 1, "exit; pawl:snooze counts with exit code 75 only"},
-        {"pawl:snooze 10y\npawl:snooze 5s", 75, "exit"},
-        {"pawl:snoozed 10y\npawl:retry-after 5s", 1, "exit"},
+         "exit code 75; pawl:snooze '…' does not count: write a duration, as in 30s, 5m, 2h or 7d"},
+        {"pawl:snooze 5s", 1, "exit code 1; pawl:snooze counts with exit code 75 only"},
+        {"pawl:snooze 10y\npawl:snooze 5s", 75, "exit code 75"},
+        {"pawl:snoozed 10y\npawl:retry-after 5s", 1, "exit code 1"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        char error[200] = "exit";
-        struct directive directive = directive_read(str_from(cases[i].output), true, cases[i].code);
-        directive_explain(&directive, error, sizeof(error));
-        assert_string_equal(error, cases[i].error);
-    }
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        assert_string_equal(judge(cases[i].output, PROCESS_EXITED, cases[i].code).error, cases[i].error);
 }
 
 static void test_refused(void **state) {
@@ -303,12 +317,17 @@ static void test_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pattern),          cmocka_unit_test(test_pattern_is_never_slow),
-        cmocka_unit_test(test_pattern_covers),   cmocka_unit_test(test_command_split),
-        cmocka_unit_test(test_first_match_wins), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_receptors),        cmocka_unit_test(test_event_receptors),
-        cmocka_unit_test(test_paused_handlers),  cmocka_unit_test(test_wish),
-        cmocka_unit_test(test_refused_wish),
+        cmocka_unit_test(test_pattern),
+        cmocka_unit_test(test_pattern_is_never_slow),
+        cmocka_unit_test(test_pattern_covers),
+        cmocka_unit_test(test_command_split),
+        cmocka_unit_test(test_first_match_wins),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_receptors),
+        cmocka_unit_test(test_event_receptors),
+        cmocka_unit_test(test_paused_handlers),
+        cmocka_unit_test(test_what_an_end_means),
+        cmocka_unit_test(test_refused_directives),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

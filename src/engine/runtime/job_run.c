@@ -9,8 +9,7 @@
 #include "base/str.h"
 #include "base/time/clock.h"
 #include "engine/runtime/pool.h"
-#include "handler/directive.h"
-#include "process/process.h"
+#include "handler/program_end.h"
 #include "work/authority.h"
 #include "work/observe.h"
 #include "work/run/page_job.h"
@@ -169,39 +168,18 @@ static void give_back(struct job_result_in *result, int64_t wait_ms) {
 
 static void judge_program(struct arena *arena, const struct process_end *end, pawl_str output,
                           int64_t timeout_ms, struct job_result_in *result) {
-    char text[sizeof(end->complaint) + 128 + sizeof(((struct directive *)NULL)->problem)];
-    switch (end->outcome) {
-    case PROCESS_CANCELLED:
-    case PROCESS_STOPPED:
-    case PROCESS_FENCED:
-        result->end = JOB_END_CANCELLED;
-        break;
-    case PROCESS_FLOODED:
-        result->end = JOB_END_PERMANENT;
-        break;
-    case PROCESS_EXITED:
-    case PROCESS_SIGNALLED:
-    case PROCESS_TIMED_OUT:
-    case PROCESS_NOT_STARTED:
-        result->end = process_done(end)        ? JOB_END_DONE
-                      : process_permanent(end) ? JOB_END_PERMANENT
-                                               : JOB_END_RETRY;
-        break;
-    }
-    if (result->end == JOB_END_DONE) {
+    static const enum job_end meant[] = {[HANDLED_NOT_RUN] = JOB_END_CANCELLED,
+                                         [HANDLED_DONE] = JOB_END_DONE,
+                                         [HANDLED_RETRY] = JOB_END_RETRY,
+                                         [HANDLED_PERMANENT] = JOB_END_PERMANENT,
+                                         [HANDLED_SNOOZE] = JOB_END_SNOOZE};
+    struct program_verdict verdict = program_judge(end, output, timeout_ms);
+    result->end = meant[verdict.outcome];
+    result->delay_ms = verdict.delay_ms;
+    if (result->end == JOB_END_DONE)
         result->output = output_of(arena, output);
-        return;
-    }
-    struct directive directive = directive_read(output, end->outcome == PROCESS_EXITED, end->status);
-    if (directive.snooze)
-        result->end = JOB_END_SNOOZE;
-    if (result->end == JOB_END_SNOOZE || result->end == JOB_END_RETRY)
-        result->delay_ms = directive.delay_ms;
-    if (result->end == JOB_END_SNOOZE)
-        return;
-    process_explain(end, timeout_ms, text, sizeof(text));
-    directive_explain(&directive, text, sizeof(text));
-    result->error = str_from(arena_strdup(arena, text));
+    else if (result->end != JOB_END_SNOOZE)
+        result->error = str_from(arena_strdup(arena, verdict.error));
 }
 
 static void tell_late(const struct bundle *bundle, const struct job *job) {

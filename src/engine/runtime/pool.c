@@ -23,14 +23,19 @@ void bundle_clear(struct bundle *bundle) {
     bundle->count = 0;
 }
 
-static void take_verdict(struct bundle *bundle, size_t at, const struct handler_verdict *verdict) {
+enum outcome_type runtime_outcome(enum handler_outcome outcome) {
     static const enum outcome_type meant[] = {[HANDLED_NOT_RUN] = OUTCOME_NOT_RUN,
                                               [HANDLED_DONE] = OUTCOME_DONE,
                                               [HANDLED_RETRY] = OUTCOME_RETRY,
                                               [HANDLED_PERMANENT] = OUTCOME_PERMANENT,
                                               [HANDLED_SNOOZE] = OUTCOME_SNOOZE};
+    return meant[outcome];
+}
+
+static void take_verdict(struct bundle *bundle, size_t at, const struct handler_verdict *verdict) {
     struct engine_outcome *outcome = &bundle->outcomes[at];
-    *outcome = (struct engine_outcome){.type = meant[verdict->outcome], .delay_ms = verdict->delay_ms};
+    *outcome =
+        (struct engine_outcome){.type = runtime_outcome(verdict->outcome), .delay_ms = verdict->delay_ms};
     if (verdict->outcome != HANDLED_RETRY && verdict->outcome != HANDLED_PERMANENT)
         return;
     bundle->errors[at] = strdup(verdict->error);

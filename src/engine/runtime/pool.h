@@ -52,6 +52,7 @@ struct bundle {
 };
 
 void bundle_clear(struct bundle *bundle);
+enum outcome_type runtime_outcome(enum handler_outcome outcome);
 
 struct pool {
     pthread_mutex_t lock;

@@ -9,8 +9,8 @@
 #include "base/str.h"
 #include "base/time/clock.h"
 #include "engine/runtime/runtime.h"
-#include "handler/directive.h"
 #include "handler/message.h"
+#include "handler/program_end.h"
 
 enum { SWEEP_MS = 100, SWEEP_JOBS_MS = 2000 };
 
@@ -86,34 +86,11 @@ static void sweep(struct runtime *runtime) {
         log_event(&runtime->config.log, LOG_LEVEL_WARN, "orphans_ended", "count=%d", found);
 }
 
-/* Given back when it was told to end; its directive counts when it exited on its own. */
-static struct engine_outcome judge(const struct process *process, const struct process_end *end, char *error,
-                                   size_t size) {
-    struct directive directive =
-        directive_read(buf_str(&process->out), end->outcome == PROCESS_EXITED, end->status);
-    directive_explain(&directive, error, size);
-    struct engine_outcome outcome = {
-        .type = OUTCOME_RETRY, .error = str_from(error), .delay_ms = directive.delay_ms};
-    bool lost = end->outcome == PROCESS_CANCELLED || end->outcome == PROCESS_STOPPED ||
-                end->outcome == PROCESS_FENCED;
-    if (process_done(end))
-        outcome.type = OUTCOME_DONE;
-    else if (directive.snooze)
-        outcome.type = OUTCOME_SNOOZE;
-    else if (lost)
-        outcome.type = OUTCOME_CANCELLED;
-    else if (process_permanent(end))
-        outcome.type = OUTCOME_PERMANENT;
-    return outcome;
-}
-
 static void ended(struct runtime *runtime, int slot) {
     struct process *process = &runtime->processes[slot];
     struct process_end how;
-    char error[sizeof(how.complaint) + 128 + sizeof(((struct directive *)NULL)->problem)];
     bool ended_by_us = process->kill_at_ms != 0;
     process_reap(process, &how);
-    process_explain(&how, runtime->process_timeouts_ms[slot], error, sizeof(error));
     runtime->live_processes--;
     if (runtime->config.own_process) {
         /* What was ended by force may have left something: look at once, else soon. */
@@ -123,12 +100,13 @@ static void ended(struct runtime *runtime, int slot) {
         else if (runtime->sweep_ms == INT64_MAX)
             runtime->sweep_ms = now_ms + SWEEP_MS;
     }
-    struct engine_outcome outcome = judge(process, &how, error, sizeof(error));
-    struct observed_end end = {.result = outcome.type == OUTCOME_DONE        ? ROLLUP_DONE
-                                         : outcome.type == OUTCOME_RETRY     ? ROLLUP_RETRY
-                                         : outcome.type == OUTCOME_PERMANENT ? ROLLUP_PERMANENT
-                                                                             : ROLLUP_OTHER,
-                               .error = outcome.error};
+    struct program_verdict verdict =
+        program_judge(&how, buf_str(&process->out), runtime->process_timeouts_ms[slot]);
+    struct engine_outcome outcome = {
+        .type = verdict.outcome == HANDLED_NOT_RUN ? OUTCOME_CANCELLED : runtime_outcome(verdict.outcome),
+        .error = str_from(verdict.error),
+        .delay_ms = verdict.delay_ms};
+    struct observed_end end = {.result = observe_outcome(verdict.outcome), .error = outcome.error};
     observe_message_end(runtime->config.observer, &runtime->observed[slot], &end);
     runtime_step(runtime, (struct engine_event){.type = EVENT_FINISHED,
                                                 .slot = slot,

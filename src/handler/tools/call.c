@@ -7,14 +7,14 @@
 #include "base/text/encode.h"
 #include "base/time/clock.h"
 #include "base/uuid.h"
+#include "handler/program_end.h"
 #include "handler/tools/int.h"
 #include "handler/webhook.h"
-#include "process/process.h"
 
 enum { PAIRS_OWN = 4 };
 
-static pawl_status judge_end(const struct tool_call *call, const struct process_end *end, pawl_error *err) {
-    char text[sizeof(end->complaint) + 128];
+static pawl_status judge_end(const struct tool_call *call, const struct process_end *end, pawl_str output,
+                             struct tool_answer *answer, pawl_error *err) {
     switch (end->outcome) {
     case PROCESS_CANCELLED:
     case PROCESS_STOPPED:
@@ -31,11 +31,13 @@ static pawl_status judge_end(const struct tool_call *call, const struct process_
     case PROCESS_NOT_STARTED:
         break;
     }
-    if (process_done(end))
+    struct program_verdict verdict = program_judge(end, output, 0);
+    if (verdict.outcome == HANDLED_DONE)
         return PAWL_OK;
-    process_explain(end, 0, text, sizeof(text));
-    return error_set(err, process_permanent(end) ? PAWL_INVALID : PAWL_UNAVAILABLE, "tools",
-                     "the tool %.*s failed: %s", STR_ARG(call->uses), text);
+    answer->retry_after_ms = verdict.delay_ms;
+    answer->throttled = verdict.outcome == HANDLED_SNOOZE;
+    return error_set(err, verdict.outcome == HANDLED_PERMANENT ? PAWL_INVALID : PAWL_UNAVAILABLE, "tools",
+                     "the tool %.*s failed: %s", STR_ARG(call->uses), verdict.error);
 }
 
 static pawl_status make_pairs(const struct tool *tool, const struct tool_call *call, struct arena *arena,
@@ -79,7 +81,7 @@ pawl_status tools_process_call(struct tools *tools, const struct tool *tool, con
     if (end.wait_ms > 0 && call->not_started_ms != NULL)
         atomic_store(call->not_started_ms, end.wait_ms);
     if (status == PAWL_OK)
-        status = judge_end(call, &end, err);
+        status = judge_end(call, &end, buf_str(&output), answer, err);
     answer->begun = status == PAWL_UNAVAILABLE &&
                     (end.outcome == PROCESS_TIMED_OUT || end.outcome == PROCESS_SIGNALLED);
     if (status == PAWL_OK)

@@ -38,7 +38,7 @@ struct tool_call {
 struct tool_answer {
     const struct tree *output;
     int64_t retry_after_ms; /* on failure: what the tool asked for; -1 = nothing. Written in every case. */
-    bool throttled;         /* on failure: the endpoint wants fewer requests (429) */
+    bool throttled;         /* on failure: it wants fewer requests (HTTP 429, pawl:snooze) */
     bool begun;             /* on failure: it was called but has not answered, so it may have taken effect */
 };
 

@@ -5,18 +5,19 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "base/time/clock.h"
+#include "handler/program_end.h"
 #include "handler/webhook.h"
-#include "process/process.h"
 #include "process/program.h"
 #include "store/apply.h"
 #include "work/perspective/int.h"
 
-enum { KEY_BYTES = PAWL_STREAM_BYTES_MAX + 32, PAIRS = 4 };
+enum { KEY_BYTES = PAWL_STREAM_BYTES_MAX + 32, PAIRS = 5 };
 
 struct said {
     bool done;
     pawl_str traceparent;   /* what is passed to the program or endpoint */
     int64_t retry_after_ms; /* 0 = by the backoff */
+    int attempt;            /* from 1 */
     char error[512];
 };
 
@@ -37,12 +38,15 @@ static char *batch_key(const struct checkpoint_batch *batch, char key[static KEY
 
 static pawl_status run_program(const struct work *work, const struct perspective_row *row, pawl_str body,
                                const struct checkpoint_batch *batch, struct said *said, pawl_error *err) {
-    char key[KEY_BYTES], name[sizeof(((struct note *)0)->perspective)];
+    char key[KEY_BYTES], name[sizeof(((struct note *)0)->perspective)], attempt[16];
     char **argv = NULL;
     struct process_end end;
+    struct buf output;
     struct environment_pair pairs[PAIRS] = {{"PAWL_PERSPECTIVE", name},
-                                            {"PAWL_IDEMPOTENCY_KEY", batch_key(batch, key)}};
-    size_t pair_count = 2;
+                                            {"PAWL_IDEMPOTENCY_KEY", batch_key(batch, key)},
+                                            {"PAWL_ATTEMPT", attempt}};
+    size_t pair_count = 3;
+    snprintf(attempt, sizeof(attempt), "%d", said->attempt);
     if (batch->list.events[batch->list.count - 1].replay)
         pairs[pair_count++] = (struct environment_pair){"PAWL_REPLAY", "1"};
     if (!str_absent(said->traceparent))
@@ -64,15 +68,18 @@ static pawl_status run_program(const struct work *work, const struct perspective
                                 .input = body,
                                 .out_kept = PROCESS_STDOUT_KEPT};
     struct stop_limit limits = {call_deadline(work), work->cancel};
-    status = process_run(work->all->launcher, &spec, &limits, NULL, &end, err);
-    if (status != PAWL_OK) {
+    buf_init(&output, 0);
+    status = process_run(work->all->launcher, &spec, &limits, &output, &end, err);
+    if (status == PAWL_OK) {
+        struct program_verdict verdict = program_judge(&end, buf_str(&output), work->all->config.timeout_ms);
+        said->done = verdict.outcome == HANDLED_DONE;
+        said->retry_after_ms = verdict.delay_ms > 0 ? verdict.delay_ms : 0;
+        snprintf(said->error, sizeof(said->error), "%.511s", verdict.error);
+    } else {
         perspective_hold(work->all, row->key, end.wait_ms);
-        return PAWL_UNAVAILABLE;
     }
-    said->done = process_done(&end);
-    if (!said->done)
-        process_explain(&end, work->all->config.timeout_ms, said->error, sizeof(said->error));
-    return PAWL_OK;
+    buf_free(&output);
+    return status == PAWL_OK ? PAWL_OK : PAWL_UNAVAILABLE;
 }
 
 static pawl_status call_endpoint(const struct work *work, const struct perspective_row *row, pawl_str body,
@@ -124,7 +131,6 @@ static pawl_status hand_over(const struct work *work, const struct perspective_r
     struct observed_batch seen;
     pawl_str links[TRACER_LINKS_MAX];
     struct observed_batch_end end = {.perspective = row->key, .links = links, .streams = 1};
-    *said = (struct said){0};
     if (batch->list.count == 0) {
         said->done = true;
         return PAWL_OK;
@@ -175,7 +181,7 @@ pawl_status perspective_run_outside(const struct work *work, const struct perspe
     int limit = row->batch;
     for (bool ours = true; ours && !work_over(work);) {
         struct checkpoint_batch batch;
-        struct said said = {0};
+        struct said said = {.attempt = grant->attempt};
         pawl_status status =
             store->ops->events.checkpoint_events(store, &ref, limit, work->projector->arena, &batch, err);
         if (status == PAWL_OK)

@@ -9,10 +9,9 @@
 #include "base/time/clock.h"
 #include "base/uuid.h"
 #include "domain/trace_state.h"
-#include "handler/directive.h"
 #include "handler/message.h"
+#include "handler/program_end.h"
 #include "handler/webhook.h"
-#include "process/process.h"
 
 enum { ANSWER_BYTES_MAX = 65536, ANSWER_TOLD = 300, OWN_HEADERS = 5 };
 
@@ -55,23 +54,6 @@ static void tell(struct handler_verdict *verdict, const char *what, pawl_str wor
     }
 }
 
-static void judge_program(const struct receptor_call *call, const struct process_end *end, pawl_str output,
-                          struct handler_verdict *verdict) {
-    struct directive directive = directive_read(output, end->outcome == PROCESS_EXITED, end->status);
-    bool lost = end->outcome == PROCESS_CANCELLED || end->outcome == PROCESS_STOPPED ||
-                end->outcome == PROCESS_FENCED;
-    if (lost)
-        say(verdict, HANDLED_NOT_RUN, -1);
-    else if (process_done(end))
-        say(verdict, HANDLED_DONE, 0);
-    else if (directive.snooze)
-        say(verdict, HANDLED_SNOOZE, directive.delay_ms);
-    else
-        say(verdict, process_permanent(end) ? HANDLED_PERMANENT : HANDLED_RETRY, directive.delay_ms);
-    process_explain(end, call->handler->timeout_ms, verdict->error, sizeof(verdict->error));
-    directive_explain(&directive, verdict->error, sizeof(verdict->error));
-}
-
 /* The event's version in its stream: receptors get events in no particular order. */
 static const char *version_text(const struct item *item, struct arena *arena) {
     return arena_printf(arena, "%lld", (long long)event_origin(item, arena).version);
@@ -100,9 +82,11 @@ static void call_program(struct receptor_world *world, const struct receptor_cal
     pawl_status status = buf_status(&input, "receptor", &err);
     if (status == PAWL_OK)
         status = process_run(world->launcher, &spec, &limits, &output, &end, &err);
-    if (status == PAWL_OK)
-        judge_program(call, &end, buf_str(&output), verdict);
-    else if (end.outcome == PROCESS_NOT_STARTED) /* the worker's fault: nothing was tried */
+    if (status == PAWL_OK) {
+        struct program_verdict judged = program_judge(&end, buf_str(&output), call->handler->timeout_ms);
+        say(verdict, judged.outcome, judged.delay_ms);
+        snprintf(verdict->error, sizeof(verdict->error), "%.511s", judged.error);
+    } else if (end.outcome == PROCESS_NOT_STARTED) /* the worker's fault: nothing was tried */
         say(verdict, HANDLED_SNOOZE, end.wait_ms);
     else
         tell(verdict, err.text, (pawl_str){NULL, 0});

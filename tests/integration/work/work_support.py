@@ -10,7 +10,9 @@ import tempfile
 import time
 import unittest
 
-import cli_support
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+import cli_support  # noqa: E402 (found by the line above)
 
 SECONDS_MAX = 60
 POLL_SECONDS = 0.1  # most looks start the program
