@@ -30,7 +30,8 @@ enum nature outside_nature(struct world *world) {
 
 static int add_message(struct world *world, const struct sim_message *in, int checked_stream) {
     const struct swarm *swarm = &world->swarm;
-    bool innocent = in->nature == NATURE_NORMAL && swarm->handlers[in->handler].timeout_ms == 0;
+    int handler = in->role == ROLE_WAKE ? 0 : in->handler; /* as the workers have it */
+    bool innocent = in->nature == NATURE_NORMAL && swarm->handlers[handler].timeout_ms == 0;
     int number = history_message_new(&world->history, in->kind, checked_stream, innocent);
     world->failing += in->nature != NATURE_NORMAL;
     world->messages = sim_grow(world->messages, &world->message_capacity, world->message_count + 1,
