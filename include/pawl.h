@@ -10,6 +10,13 @@
 extern "C" {
 #endif
 
+/* The version of this header; within one major number (from 1 on) what compiled still compiles and runs. */
+#define PAWL_VERSION "0.1.0"
+#define PAWL_VERSION_MAJOR 0
+#define PAWL_VERSION_MINOR 1
+#define PAWL_VERSION_PATCH 0
+#define PAWL_VERSION_NUMBER (PAWL_VERSION_MAJOR * 1000000 + PAWL_VERSION_MINOR * 1000 + PAWL_VERSION_PATCH)
+
 #define PAWL_API __attribute__((visibility("default")))
 #define PAWL_MUSTCHECK __attribute__((warn_unused_result))
 
@@ -38,6 +45,10 @@ typedef struct pawl_error {
 /* The name of a status, for messages; never NULL. */
 PAWL_API const char *pawl_status_name(pawl_status status);
 
+/* The version of the library that is running: "0.1.0", and its PAWL_VERSION_NUMBER. */
+PAWL_API const char *pawl_version(void);
+PAWL_API int pawl_version_number(void);
+
 typedef struct pawl_uuid {
     uint8_t b[16];
 } pawl_uuid;
@@ -47,6 +58,19 @@ typedef struct pawl_str {
     const char *ptr;
     size_t len;
 } pawl_str;
+
+/* Text that ends with a NUL byte, borrowed; NULL is absent. */
+PAWL_API pawl_str pawl_text(const char *text);
+
+/* A new id that sorts by its time (UUIDv7). */
+PAWL_API PAWL_MUSTCHECK pawl_status pawl_uuid_new(pawl_uuid *id, pawl_error *err);
+
+/* Reads 8-4-4-4-12 hex digits of any letter case; false leaves *id alone. */
+PAWL_API PAWL_MUSTCHECK bool pawl_uuid_parse(pawl_str text, pawl_uuid *id);
+
+/* Writes 36 lower-case characters and a NUL byte. Returns text. */
+#define PAWL_UUID_TEXT_BYTES 37
+PAWL_API char *pawl_uuid_format(pawl_uuid id, char text[PAWL_UUID_TEXT_BYTES]);
 
 /* ---- Stores
  * ---------------------------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@ Usage: install_test.py BUILD ROOT CC...
 """
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ BUILD, ROOT, CC = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
 PROGRAM = """
 #include <pawl.h>
 #include <stdio.h>
+#include <string.h>
 int main(int argc, char **argv) {
     pawl_store_config config = {.url = argv[argc - 1]};
     pawl_error err;
@@ -25,6 +27,12 @@ int main(int argc, char **argv) {
         return 1;
     }
     pawl_close(store);
+    pawl_uuid id, again;
+    char text[PAWL_UUID_TEXT_BYTES];
+    if (strcmp(pawl_version(), PAWL_VERSION) != 0 || pawl_version_number() != PAWL_VERSION_NUMBER ||
+        pawl_uuid_new(&id, &err) != PAWL_OK || !pawl_uuid_parse(pawl_text(pawl_uuid_format(id, text)), &again) ||
+        memcmp(&id, &again, sizeof id) != 0)
+        return 2;
     puts(pawl_status_name(PAWL_OK));
     return 0;
 }
@@ -70,6 +78,21 @@ class Install(unittest.TestCase):
         self.assertEqual(said, "ok\n")
         listed = self.run_all(top / "bin" / "pawl", "message", "list", "-o", "json", "--database-url", self.dir / "work.db")
         self.assertEqual(listed.strip(), "[]")
+        self.only_the_api_is_visible(top / libdir / "libpawl.so.0")
+        transports = cli_support.json.loads(self.run_all(top / "bin" / "pawl", "transport", "list", "-o", "json"))
+        self.assertEqual({row["transport"]: row["reason"] for row in transports}["amqp"],
+                         f"the transport amqp is not installed in {prefix}/{libdir}/pawl: install the package pawl-transports")
+        self.run_all(ROOT / "tools" / "uninstall", BUILD, prefix, libdir, self.dir / "root")
+        self.assertEqual([path for path in (self.dir / "root").rglob("*") if not path.is_dir()], [])
+        self.assertFalse((top / libdir / "pawl").exists())
+
+    def only_the_api_is_visible(self, library):
+        """Every symbol is declared in a public header and carries the version of the interface, and the reverse."""
+        said = self.run_all("nm", "-D", "--defined-only", library).split("\n")
+        symbols = {line.split()[-1] for line in said if line.split()[-2:-1] == ["T"]}
+        headers = "".join(path.read_text() for path in (ROOT / "include").glob("*.h"))
+        declared = set(re.findall(r"PAWL_API[^;(]*?\b(pawl_\w+)\(", headers))
+        self.assertEqual(symbols, {f"{name}@@PAWL_0" for name in declared})
 
     def test_another_prefix_than_that_of_the_build(self):
         """PREFIX counts when it is given, not when the build directory was made."""
