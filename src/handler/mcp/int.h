@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "handler/mcp/mcp.h"
+#include "process/lines.h"
 
 #define MCP_VERSION_HANDSHAKE "2025-11-25"
 #define MCP_VERSION_STATELESS "2026-07-28"
@@ -21,9 +22,7 @@ struct mcp_session {
     struct arena *scratch; /* one message at a time */
     /* A program. */
     struct child child;
-    struct buf in;  /* read, not yet a whole line */
-    struct buf out; /* to be written */
-    size_t out_at;
+    struct lines lines;
     /* An address. */
     struct http_client *client, *side; /* side: for messages that must be sent while an answer streams in */
     char session_id[MCP_SESSION_ID_BYTES];

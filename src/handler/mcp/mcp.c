@@ -276,7 +276,6 @@ static pawl_status agree(struct mcp_session *session, enum mcp_era hint, const s
         mcp_stdio_close(session, 0);
         session->broken = false;
         session->last_id = 0;
-        session->out_at = 0;
         status = start(session, err);
     }
     if (status == PAWL_OK && !understood)

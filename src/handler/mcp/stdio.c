@@ -9,20 +9,18 @@
 #include "base/time/clock.h"
 #include "handler/mcp/int.h"
 
-enum { LOOK_MS = 50, READ_BYTES = 65536 };
+enum { LOOK_MS = 50 };
 
 pawl_status mcp_stdio_open(struct mcp_session *session, pawl_error *err) {
     const struct mcp_config *config = session->config;
     struct child_request request = {config->argv, config->pairs, config->pair_count, NULL};
-    buf_init(&session->in, MCP_LINE_BYTES_MAX + READ_BYTES + 1);
-    buf_init(&session->out, 0);
+    lines_init(&session->lines, &session->child, MCP_LINE_BYTES_MAX);
     return child_start(config->launcher, &request, &session->child, err);
 }
 
 void mcp_stdio_close(struct mcp_session *session, int64_t grace_ms) {
     child_end(&session->child, grace_ms);
-    buf_free(&session->in);
-    buf_free(&session->out);
+    lines_free(&session->lines);
 }
 
 static pawl_status ended(struct mcp_session *session, pawl_error *err) {
@@ -35,29 +33,10 @@ static pawl_status ended(struct mcp_session *session, pawl_error *err) {
                      tail.len > 0 ? "; it said: " : "", STR_ARG(tail));
 }
 
-static pawl_status write_some(struct mcp_session *session, pawl_error *err) {
-    size_t left = session->out.len - session->out_at;
-    ssize_t wrote = child_write(&session->child, session->out.ptr + session->out_at, left);
-    if (wrote < 0 && errno != EAGAIN && errno != EINTR)
-        return ended(session, err);
-    session->out_at += wrote > 0 ? (size_t)wrote : 0;
-    if (session->out_at == session->out.len) {
-        buf_reset(&session->out);
-        session->out_at = 0;
-    }
-    return PAWL_OK;
-}
-
 static pawl_status read_some(struct mcp_session *session, struct mcp_exchange *exchange, pawl_error *err) {
-    char bytes[READ_BYTES];
-    ssize_t got = read(session->child.out_fd, bytes, sizeof(bytes));
-    if (got == 0)
-        return ended(session, err);
+    ssize_t got = lines_read(&session->lines);
     if (got < 0)
-        return errno == EAGAIN || errno == EINTR ? PAWL_OK : ended(session, err);
-    buf_append(&session->in, bytes, (size_t)got);
-    if (session->in.failed)
-        return error_no_memory(err, "mcp");
+        return ended(session, err);
     return mcp_count(session, exchange, (size_t)got, err);
 }
 
@@ -77,29 +56,19 @@ static bool is_noise(const struct mcp_session *session, struct mcp_exchange *exc
 /* Handles the complete lines; *mine: one of them was the answer, and what follows it stays in the buffer. */
 static pawl_status take_lines(struct mcp_session *session, struct mcp_exchange *exchange, bool *mine,
                               pawl_error *err) {
-    size_t at = 0;
     pawl_status status = PAWL_OK;
     *mine = false;
-    while (status == PAWL_OK && !*mine) {
-        const char *end = memchr(session->in.ptr + at, '\n', session->in.len - at);
-        if (end == NULL)
-            break;
-        pawl_str line = {session->in.ptr + at, (size_t)(end - session->in.ptr) - at};
-        at += line.len + 1;
+    for (pawl_str line; status == PAWL_OK && !*mine && lines_next(&session->lines, &line);) {
         if (is_noise(session, exchange, line)) {
             if (exchange->noise > MCP_NOISE_MAX)
                 status = mcp_fault(session, "more than 100 lines of its output are no messages", err);
             continue;
         }
-        status = line.len > MCP_LINE_BYTES_MAX ? mcp_fault(session, "a message is larger than 8 MiB", err)
-                                               : mcp_take(session, exchange, line, &session->out, mine, err);
+        status = line.len > MCP_LINE_BYTES_MAX
+                     ? mcp_fault(session, "a message is larger than 8 MiB", err)
+                     : mcp_take(session, exchange, line, &session->lines.out, mine, err);
     }
-    if (at > 0) {
-        struct buf *in = &session->in;
-        memmove(in->ptr, in->ptr + at, in->len - at + 1);
-        in->len -= at;
-    }
-    if (status == PAWL_OK && !*mine && session->in.len > MCP_LINE_BYTES_MAX)
+    if (status == PAWL_OK && !*mine && lines_flooded(&session->lines))
         status = mcp_fault(session, "a message is larger than 8 MiB", err);
     return status;
 }
@@ -118,19 +87,19 @@ static pawl_status look(const struct mcp_session *session, const struct mcp_exch
 }
 
 pawl_status mcp_stdio_exchange(struct mcp_session *session, struct mcp_exchange *exchange, pawl_error *err) {
-    buf_append_str(&session->out, exchange->text);
-    buf_append_char(&session->out, '\n');
-    pawl_status status = buf_status(&session->out, "mcp", err);
+    lines_put(&session->lines, exchange->text);
+    lines_end(&session->lines);
+    pawl_status status = buf_status(&session->lines.out, "mcp", err);
     struct child *child = &session->child;
     while (status == PAWL_OK) {
         bool mine = false;
         int wait_ms = 0;
-        bool writes = session->out.len > session->out_at;
+        bool writes = lines_pending(&session->lines);
         if (exchange->id != 0) {
             status = take_lines(session, exchange, &mine, err);
             if (status != PAWL_OK || mine)
                 break;
-            writes = session->out.len > session->out_at;
+            writes = lines_pending(&session->lines);
         } else if (!writes) {
             break; /* a notification has been sent when it is written */
         }
@@ -143,9 +112,9 @@ pawl_status mcp_stdio_exchange(struct mcp_session *session, struct mcp_exchange 
             continue;
         if (fds[1].revents != 0)
             child_read_stderr(child);
-        if (fds[2].revents != 0)
-            status = write_some(session, err);
-        exchange->sent = exchange->sent || session->out.len == 0;
+        if (fds[2].revents != 0 && !lines_write(&session->lines))
+            status = ended(session, err);
+        exchange->sent = exchange->sent || !lines_pending(&session->lines);
         if (status == PAWL_OK && fds[0].revents != 0)
             status = read_some(session, exchange, err);
     }
