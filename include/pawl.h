@@ -191,7 +191,7 @@ typedef enum pawl_on_dead {
     PAWL_ON_DEAD_PARK
 } pawl_on_dead;
 
-/* How messages are handled; zero means the default. Exactly one of function, command and url is set. */
+/* How messages are handled; zero means the default. Exactly one of function, command, pipe and url is set. */
 typedef struct pawl_handler {
     pawl_handler_fn function;
     void *self;
@@ -209,6 +209,10 @@ typedef struct pawl_handler {
     int64_t retry_base_ms, retry_max_ms;
     int max_attempts;
     pawl_on_dead on_dead;
+    const char
+        *pipe; /* "python3 handlers.py": a program that is kept, one line per item (docs/handlers.md) */
+    int recycle_after; /* pipe: a process is replaced after this many items */
+    int recycle_mb;    /* pipe: a process is replaced when it uses more memory */
 } pawl_handler;
 
 /* When finished messages are reported to the store. */

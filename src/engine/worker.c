@@ -10,6 +10,7 @@
 #include "base/uuid.h"
 #include "engine/runtime/runtime.h"
 #include "engine/worker_config.h"
+#include "process/pipe.h"
 #include "work/alerts/watch.h"
 #include "work/broker/inbox.h"
 #include "work/broker/outbox.h"
@@ -35,6 +36,7 @@ struct pawl_worker {
     struct duty *duties;               /* made by run: of all of these */
     struct observer *observer;
     bool kinds_chosen, tools_named;
+    struct pipes *pipes; /* kept programs; made by run, NULL: none */
     struct tools *tools;
     const char **env;        /* names for pipelines, in the arena */
     struct runtime *runtime; /* made by run */
@@ -317,6 +319,31 @@ static pawl_status add_duties(struct pawl_worker *worker, pawl_error *err) {
     return status == PAWL_OK ? list_duties(worker, err) : status;
 }
 
+/* The kept programs of handlers. */
+static pawl_status open_pipes(struct pawl_worker *worker, pawl_error *err) {
+    const struct handler_table *table = worker->handlers;
+    int slots = worker->config.engine.slots;
+    char name[32];
+    pawl_status status = PAWL_OK;
+    snprintf(name, sizeof(name), "pipes-%d", (int)getpid());
+    for (size_t i = 0; status == PAWL_OK && i < table->count; i++) {
+        struct handler *handler = &table->handlers[i];
+        if (!handler->kept || handler->pipe != NULL)
+            continue;
+        if (worker->pipes == NULL)
+            status = pipes_create(name, &worker->config.log, &worker->pipes, err);
+        bool limited = handler->concurrency > 0 && handler->concurrency < slots;
+        struct pipe_config config = {.name = handler->name,
+                                     .argv = handler->argv,
+                                     .processes_max = limited ? handler->concurrency : slots,
+                                     .recycle_after = handler->recycle_after,
+                                     .recycle_mb = handler->recycle_mb};
+        if (status == PAWL_OK)
+            status = pipe_add(worker->pipes, &config, &handler->pipe, err);
+    }
+    return status;
+}
+
 /* Other starters of programs besides the runtime: what they have started is not an orphan. */
 static void name_launchers(struct pawl_worker *worker) {
     struct runtime_config *config = &worker->config;
@@ -325,6 +352,8 @@ static void name_launchers(struct pawl_worker *worker) {
         config->launchers[config->launcher_count++] = tools_launcher(worker->tools);
     if (worker->perspectives != NULL && perspectives_launcher(worker->perspectives) != NULL)
         config->launchers[config->launcher_count++] = perspectives_launcher(worker->perspectives);
+    if (worker->pipes != NULL)
+        config->launchers[config->launcher_count++] = pipes_launcher(worker->pipes);
     if (worker->receptors != NULL)
         config->launchers[config->launcher_count++] = receptors_launcher(worker->receptors);
     if (worker->alerts != NULL && alert_watch_launcher(worker->alerts) != NULL)
@@ -339,6 +368,8 @@ pawl_status pawl_worker_run(pawl_worker *worker, bool *forced, pawl_error *err) 
                                           worker->handlers, &worker->receptors, err);
     if (status == PAWL_OK)
         status = add_duties(worker, err);
+    if (status == PAWL_OK)
+        status = open_pipes(worker, err);
     if (status == PAWL_OK) {
         name_launchers(worker);
         status = runtime_create(&worker->config, &runtime, err);
@@ -402,6 +433,7 @@ void pawl_worker_free(pawl_worker *worker) {
         spine_free(worker->spine);
         free(worker->duties);
         receptors_free(worker->receptors);
+        pipes_free(worker->pipes);
         outbox_free(worker->outbox);
         transport_settings_free(worker->transports);
         tools_free(worker->tools);

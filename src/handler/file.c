@@ -19,6 +19,14 @@ struct handlers_reader {
 static const struct section_key keys[] = {
     {SECTION_KEY("exec", SECTION_TEXT, MEMBER(command),
                  "exec needs a command, for example exec = ./handle.sh")},
+    {SECTION_KEY("pipe", SECTION_TEXT, MEMBER(pipe),
+                 "pipe needs a command, for example pipe = python3 handlers.py")},
+    {SECTION_KEY("recycle-after", SECTION_NUMBER, MEMBER(recycle_after),
+                 "recycle-after needs a number of items from 1 to 1000000000"),
+     .max = 1000000000},
+    {SECTION_KEY("recycle-mb", SECTION_NUMBER, MEMBER(recycle_mb),
+                 "recycle-mb needs a number of megabytes from 1 to 1000000"),
+     .max = 1000000},
     {SECTION_KEY("http", SECTION_TEXT, MEMBER(url),
                  "http needs an address, for example http = https://example.com/orders")},
     {SECTION_KEY("secret", SECTION_SECRET, MEMBER(secret), NULL)},
@@ -63,10 +71,11 @@ static pawl_status section_end(struct section_file *file, pawl_error *err) {
     struct handlers_reader *reader = file->self;
     const pawl_handler *handler = &reader->handler;
     const char *fault = NULL;
-    if (handler->command == NULL && handler->url == NULL)
-        fault = "the section has no exec and no http; add a line like exec = ./handle.sh";
-    else if (handler->command != NULL && handler->url != NULL)
-        fault = "the section has both exec and http; a handler is one of them";
+    int ways = (handler->command != NULL) + (handler->pipe != NULL) + (handler->url != NULL);
+    if (ways == 0)
+        fault = "the section has no exec, pipe or http; add a line like exec = ./handle.sh";
+    else if (ways > 1)
+        fault = "the section has more than one of exec, pipe and http; a handler is one of them";
     else if (handler->url == NULL && (handler->secret != NULL || handler->allow_private))
         fault = "secret-env, secret-file and allow-private belong to http";
     if (fault != NULL)
@@ -80,7 +89,8 @@ static pawl_status stray(struct section_file *file, pawl_str key, pawl_str value
     char reason[320];
     (void)value;
     snprintf(reason, sizeof(reason),
-             "unknown key '%.*s'; the keys are exec, http, secret-env, secret-file, allow-private, timeout, "
+             "unknown key '%.*s'; the keys are exec, pipe, recycle-after, recycle-mb, http, secret-env, "
+             "secret-file, allow-private, timeout, "
              "concurrency, retry-base, retry-max, max-attempts, on-dead, from",
              key.len < 40 ? (int)key.len : 40, key.ptr);
     return section_fault(file, PAWL_INVALID, reason, err);
@@ -100,6 +110,6 @@ pawl_status handler_table_add_file(struct handler_table *table, const char *path
     pawl_status status = section_file_read(&file, err);
     if (status == PAWL_OK && table->count == before)
         status = error_set(err, PAWL_INVALID, "handlers file",
-                           "%s has no handler; write [PATTERN] and exec = … or http = …", path);
+                           "%s has no handler; write [PATTERN] and exec = …, pipe = … or http = …", path);
     return status;
 }

@@ -28,19 +28,23 @@ pawl_status handler_table_add_spec(struct handler_table *table, pawl_str spec, p
     pawl_handler handler = {0};
     target = str_trim(target);
     handler_name_split(left, &name, &pattern);
-    bool program = str_starts_with(target, STR("exec:"));
-    if (!program && !str_starts_with(target, STR("http://")) && !str_starts_with(target, STR("https://")))
-        return error_set(err, PAWL_INVALID, "handler",
-                         "'%.*s' is not a handler; the kinds are: exec:COMMAND, https://…, http://…",
-                         STR_ARG(target));
-    size_t skipped = program ? 5 : 0;
+    bool exec = str_starts_with(target, STR("exec:")), pipe = str_starts_with(target, STR("pipe:"));
+    if (!exec && !pipe && !str_starts_with(target, STR("http://")) &&
+        !str_starts_with(target, STR("https://")))
+        return error_set(
+            err, PAWL_INVALID, "handler",
+            "'%.*s' is not a handler; the kinds are: exec:COMMAND, pipe:COMMAND, https://…, http://…",
+            STR_ARG(target));
+    size_t skipped = exec || pipe ? 5 : 0;
     char *copy = arena_copy(table->arena, target.ptr + skipped, target.len - skipped);
     char *receptor = !str_absent(name) ? arena_copy(table->arena, name.ptr, name.len) : NULL;
     if (copy == NULL || (receptor == NULL && !str_absent(name)))
         return error_no_memory(err, "handler");
     handler.receptor = receptor;
-    if (program) {
+    if (exec) {
         handler.command = copy;
+    } else if (pipe) {
+        handler.pipe = copy;
     } else {
         handler.url = copy;
         handler.secret = getenv(SECRET_VARIABLE);

@@ -45,6 +45,10 @@ static pawl_status check_numbers(const pawl_handler *in, pawl_error *err) {
     if (in->concurrency < 0)
         return error_set(err, PAWL_INVALID, "handler", "concurrency is %d; it must be 0 (no limit) or more",
                          in->concurrency);
+    if (in->recycle_after < 0 || in->recycle_mb < 0 ||
+        (in->pipe == NULL && (in->recycle_after > 0 || in->recycle_mb > 0)))
+        return error_set(err, PAWL_INVALID, "handler",
+                         "recycle_after and recycle_mb are for a pipe, and not negative");
     if (in->max_attempts < 0 || in->max_attempts > PAWL_ATTEMPTS_MAX)
         return error_set(err, PAWL_INVALID, "handler", "max attempts is %d; it must be from 0 to %d",
                          in->max_attempts, PAWL_ATTEMPTS_MAX);
@@ -189,18 +193,20 @@ static pawl_status check_endpoint(struct handler_table *table, const pawl_handle
 pawl_status handler_table_add(struct handler_table *table, pawl_str pattern, const pawl_handler *in,
                               pawl_error *err) {
     struct handler handler;
-    if ((in->function != NULL) + (in->command != NULL) + (in->url != NULL) != 1)
+    const char *command = in->pipe != NULL ? in->pipe : in->command;
+    if ((in->function != NULL) + (in->command != NULL) + (in->pipe != NULL) + (in->url != NULL) != 1)
         return error_set(err, PAWL_INVALID, "handler",
-                         "a handler is a function, a command or a url: set exactly one");
+                         "a handler is a function, a command, a pipe or a url: set exactly one");
     pawl_status status = handler_init(table, pattern, in, false, &handler, err);
-    handler.kind = in->function != NULL  ? HANDLER_FUNCTION
-                   : in->command != NULL ? HANDLER_PROCESS
-                                         : HANDLER_HTTP;
+    handler.kind = in->function != NULL ? HANDLER_FUNCTION : command != NULL ? HANDLER_PROCESS : HANDLER_HTTP;
+    handler.kept = in->pipe != NULL;
+    handler.recycle_after = in->recycle_after;
+    handler.recycle_mb = in->recycle_mb;
     handler.function = in->function;
     handler.self = in->self;
     handler.allow_private = in->allow_private;
-    if (status == PAWL_OK && in->command != NULL) {
-        status = command_split(table->arena, str_from(in->command), &handler.argv, err);
+    if (status == PAWL_OK && command != NULL) {
+        status = command_split(table->arena, str_from(command), &handler.argv, err);
         if (status == PAWL_OK)
             status = program_find(table->arena, handler.argv[0], &handler.argv[0], err);
     }

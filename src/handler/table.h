@@ -58,8 +58,11 @@ struct handler {
     bool by_topic;     /* for outbox messages only, found by their topic (the type when there is none) */
     bool perspectives; /* for the messages of appends only, all of them */
     void *self;
-    char **argv;      /* process: words, NULL at the end; argv[0] is a path */
-    const char *name; /* for logs: the pattern */
+    char **argv;                   /* process: words, NULL at the end; argv[0] is a path */
+    bool kept;                     /* process: it stays, and gets its work in lines */
+    int recycle_after, recycle_mb; /* kept: when a process is replaced; 0 = never */
+    struct pipe *pipe;             /* kept: its processes; set before the worker runs */
+    const char *name;              /* for logs: the pattern */
     int64_t timeout_ms;
     int concurrency;
     int64_t retry_base_ms, retry_max_ms;

@@ -20,7 +20,8 @@ enum {
 
 pawl_status process_start(struct process *process, struct launcher *launcher, const struct process_spec *spec,
                           pawl_error *err) {
-    struct child_request request = {spec->argv, spec->pairs, spec->pair_count, &spec->input};
+    struct child_request request = {spec->argv, spec->pairs, spec->pair_count,
+                                    spec->talks ? NULL : &spec->input};
     struct child child;
     pawl_status status = child_start(launcher, &request, &child, err);
     if (status != PAWL_OK)
@@ -120,13 +121,11 @@ void process_tick(struct process *process, int64_t now_ms) {
         kill_now(process);
 }
 
-/* Turns untrusted output into text that every store accepts: UTF-8 without control characters, in one line.
- */
-static void write_words(const char *bytes, size_t len, char *text, size_t size) {
+void process_words(pawl_str bytes, char *text, size_t size) {
     size_t at = 0;
-    for (size_t i = 0; i < len;) {
+    for (size_t i = 0; i < bytes.len;) {
         uint32_t code = 0;
-        size_t width = utf8_decode(bytes + i, len - i, &code);
+        size_t width = utf8_decode(bytes.ptr + i, bytes.len - i, &code);
         bool blank = width == 1 && (code == '\n' || code == '\t' || code == '\r');
         bool strange = width == 0 || utf8_is_control(code);
         if (at + (width > 0 ? width : 1) >= size)
@@ -134,7 +133,7 @@ static void write_words(const char *bytes, size_t len, char *text, size_t size) 
         if (strange)
             text[at++] = blank ? ' ' : '?';
         else
-            memcpy(text + at, bytes + i, width);
+            memcpy(text + at, bytes.ptr + i, width);
         at += strange ? 0 : width;
         i += width > 0 ? width : 1;
     }
@@ -149,7 +148,7 @@ static void take_output(pawl_str output, struct process_end *end) {
         if (line.len > 0 && !str_starts_with(line, STR("pawl:"))) {
             if (at > 0)
                 end->complaint[at++] = ' ';
-            write_words(line.ptr, line.len, end->complaint + at, sizeof(end->complaint) - at);
+            process_words(line, end->complaint + at, sizeof(end->complaint) - at);
             at += strlen(end->complaint + at);
         }
     }
@@ -164,7 +163,7 @@ static void take_words(const struct process *process, struct process_end *end) {
             words = (pawl_str){words.ptr + 1, words.len - 1};
     }
     if (words.len > 0)
-        write_words(words.ptr, words.len, end->complaint, sizeof(end->complaint));
+        process_words(words, end->complaint, sizeof(end->complaint));
     else
         take_output(buf_str(&process->out), end);
 }

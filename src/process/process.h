@@ -17,6 +17,7 @@ struct process_spec {
     const struct environment_pair *pairs;
     size_t pair_count;
     pawl_str input;  /* its stdin */
+    bool talks;      /* its stdin is a pipe instead, child.in_fd */
     size_t out_max;  /* of its stdout; 0 = PROCESS_STDOUT_BYTES_MAX */
     size_t out_kept; /* the first bytes that are kept; 0 = all */
     /* Told of every line of its stdout as it comes, without the line end, of a last one that has none when
@@ -95,6 +96,10 @@ static inline bool process_done(const struct process_end *end) {
 /* Whether its exit code says that retrying is pointless. A signal never does: the limit of attempts handles
  * programs that always crash. */
 bool process_permanent(const struct process_end *end);
+
+/* Turns untrusted output into text that every store accepts: UTF-8 without control characters, in one line.
+ */
+void process_words(pawl_str bytes, char *text, size_t size);
 
 /* What happened, in words, with its error output; timeout_ms is the intended limit, 0 = unknown. */
 void process_explain(const struct process_end *end, int64_t timeout_ms, char *text, size_t size);

@@ -335,14 +335,14 @@ class InputTest(ReceptorTest):
         a = self.noter("a")
         code = EXIT_CODES["invalid"]
         self.refused(code, "there is a receptor 'x' already", "worker", "--on", f"x@a=exec:{a}", "--on", f"x@b=exec:{a}")
-        self.refused(code, "the kinds are: exec:COMMAND, https://…, http://…", "worker", "--on", "a=ftp://x")
+        self.refused(code, "the kinds are: exec:COMMAND, pipe:COMMAND, https://…, http://…", "worker", "--on", "a=ftp://x")
         self.refused(code, "the secret is not usable", "worker", "--on", "a=https://example.com/",
                      env={"PAWL_WEBHOOK_SECRET": "short"})
 
     def test_handlers_file(self):
         a = self.noter("a")
-        for text, fragment in (("[a]\ntimeout = 1s\n", ":1: the section has no exec and no http"),
-                               (f"[a]\nexec = {a}\nhttp = https://example.com/\n", ":1: the section has both"),
+        for text, fragment in (("[a]\ntimeout = 1s\n", ":1: the section has no exec, pipe or http"),
+                               (f"[a]\nexec = {a}\nhttp = https://example.com/\n", ":1: the section has more than one of"),
                                (f"[a]\nexec = {a}\nallow-private = true\n", ":1: secret-env, secret-file and allow-private"),
                                ("[a]\nhttp = https://example.com/\nsecret-env = NO_SUCH\n", ":3: the variable of secret-env"),
                                ("[a]\nhttp = https://example.com/\nsecret-file = absent\n", ":3: the file of secret-file"),

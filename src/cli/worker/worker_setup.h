@@ -7,8 +7,8 @@
 /* Fields and options that both commands take. */
 #define WORKER_FIELDS                                                                                        \
     {TEXT_FIELD(IN_TERMINAL, "on", 0,                                                                        \
-                "Hand messages whose type matches the pattern (* and ?, any letter case) to a program; may " \
-                "be given "                                                                                  \
+                "Hand messages whose type matches the pattern (* and ?, any letter case) to a program: "     \
+                "exec:COMMAND starts it for each, pipe:COMMAND keeps it (docs/handlers.md). May be given "   \
                 "more than once, the first match wins."),                                                    \
      .many = true, .value = "PATTERN=exec:COMMAND"},                                                         \
         {TEXT_FIELD(IN_TERMINAL, "handlers", 0, "Read handlers from this file."), .file = true},             \

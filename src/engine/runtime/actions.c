@@ -78,7 +78,8 @@ static void start(struct runtime *runtime, const struct engine_action *action) {
     const struct handler_table *table = runtime->config.handlers;
     bool own = (size_t)run->handler >= table->count; /* its document says what is called */
     const struct handler *handler = own ? NULL : &table->handlers[run->handler];
-    if (run->jobs == NULL && handler != NULL && handler->kind == HANDLER_PROCESS && handler->batch == NULL) {
+    if (run->jobs == NULL && handler != NULL && handler->kind == HANDLER_PROCESS && handler->pipe == NULL &&
+        handler->batch == NULL) {
         runtime_process_start(runtime, action->slot, run);
         return;
     }

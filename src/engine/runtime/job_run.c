@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "base/time/clock.h"
 #include "engine/runtime/pool.h"
-#include "handler/program_end.h"
+#include "handler/program_run.h"
 #include "work/authority.h"
 #include "work/observe.h"
 #include "work/run/page_job.h"
@@ -84,6 +84,8 @@ static void run_function(struct bundle *bundle, const struct job *job, struct jo
 
 static void write_job(struct buf *buf, const struct job *job) {
     struct json_writer json;
+    char key[32];
+    snprintf(key, sizeof(key), "job:%lld", (long long)job->id);
     json_writer_init(&json, buf);
     json_begin_object(&json);
     json_key(&json, "id");
@@ -102,6 +104,7 @@ static void write_job(struct buf *buf, const struct job *job) {
     json_int(&json, job->attempts);
     json_key(&json, "token");
     json_int(&json, job->token);
+    json_put_str(&json, "idempotency_key", str_from(key));
     json_key(&json, "schedule");
     json_str(&json, job->schedule);
     json_key(&json, "instant_ms");
@@ -134,13 +137,8 @@ static void refuse_progress(struct bundle *bundle, pawl_str json, const struct j
                   job->attempts, fault->reason, fault->offset);
 }
 
-/* "pawl:progress JSON" on a line of its own. */
-static void take_line(void *self, pawl_str line) {
-    pawl_str prefix = STR("pawl:progress ");
+static void program_progress(void *self, pawl_str json) {
     struct json_fault fault;
-    if (!str_starts_with(line, prefix))
-        return;
-    pawl_str json = str_trim((pawl_str){line.ptr + prefix.len, line.len - prefix.len});
     if (json.len <= PROGRESS_BYTES_MAX && json_valid(json, PAWL_JSON_DEPTH_MAX, &fault))
         tell_progress(self, json);
     else
@@ -166,20 +164,23 @@ static void give_back(struct job_result_in *result, int64_t wait_ms) {
     result->delay_ms = wait_ms;
 }
 
-static void judge_program(struct arena *arena, const struct process_end *end, pawl_str output,
-                          int64_t timeout_ms, struct job_result_in *result) {
+static void judge_program(struct arena *arena, const struct program_result *end,
+                          struct job_result_in *result) {
     static const enum job_end meant[] = {[HANDLED_NOT_RUN] = JOB_END_CANCELLED,
                                          [HANDLED_DONE] = JOB_END_DONE,
                                          [HANDLED_RETRY] = JOB_END_RETRY,
                                          [HANDLED_PERMANENT] = JOB_END_PERMANENT,
                                          [HANDLED_SNOOZE] = JOB_END_SNOOZE};
-    struct program_verdict verdict = program_judge(end, output, timeout_ms);
-    result->end = meant[verdict.outcome];
-    result->delay_ms = verdict.delay_ms;
+    if (end->process.outcome == PROCESS_NOT_STARTED) {
+        give_back(result, end->process.wait_ms);
+        return;
+    }
+    result->end = meant[end->verdict.outcome];
+    result->delay_ms = end->verdict.delay_ms;
     if (result->end == JOB_END_DONE)
-        result->output = output_of(arena, output);
+        result->output = output_of(arena, buf_str(&end->output));
     else if (result->end != JOB_END_SNOOZE)
-        result->error = str_from(arena_strdup(arena, verdict.error));
+        result->error = str_from(arena_strdup(arena, end->verdict.error));
 }
 
 static void tell_late(const struct bundle *bundle, const struct job *job) {
@@ -191,9 +192,8 @@ static void tell_late(const struct bundle *bundle, const struct job *job) {
 
 static void run_program(struct bundle *bundle, const struct job *job, struct job_result_in *result) {
     struct arena *arena = arena_create(0);
-    struct buf input, output;
-    struct process_end end = {0};
-    pawl_error err = {0};
+    struct program_result end = {0};
+    struct buf body;
     result->owner = arena;
     result->end = JOB_END_RETRY;
     if (arena == NULL)
@@ -209,30 +209,30 @@ static void run_program(struct bundle *bundle, const struct job *job, struct job
         {"PAWL_IDEMPOTENCY_KEY", arena_printf(arena, "job:%lld", (long long)job->id)},
         {"TRACEPARENT", job->traceparent.ptr},
     };
-    buf_init(&input, 0);
-    buf_init(&output, 0);
-    write_job(&input, job);
+    buf_init(&body, 0);
+    write_job(&body, job);
     bundle->refused_progress = false;
-    struct process_spec spec = {.argv = bundle->handler->argv,
+    struct program_call call = {.argv = bundle->handler->argv,
+                                .launcher = tools_launcher(bundle->world->tools),
+                                .pipe = bundle->handler->pipe,
+                                .what = "job",
+                                .body = buf_str(&body),
                                 .pairs = pairs,
                                 .pair_count = sizeof(pairs) / sizeof(*pairs),
-                                .input = buf_str(&input),
-                                .on_line = take_line,
+                                .limits = {bundle->deadline_ms, &bundle->handle.cancel},
+                                .timeout_ms = bundle->timeout_ms,
+                                .on_progress = program_progress,
                                 .self = bundle};
-    struct stop_limit limits = {bundle->deadline_ms, &bundle->handle.cancel};
-    pawl_status status = buf_status(&input, "jobs", &err);
-    if (status == PAWL_OK)
-        status = process_run(tools_launcher(bundle->world->tools), &spec, &limits, &output, &end, &err);
-    if (status == PAWL_OK)
-        judge_program(arena, &end, buf_str(&output), bundle->timeout_ms, result);
-    else if (end.outcome == PROCESS_NOT_STARTED)
-        give_back(result, end.wait_ms);
-    else
-        result->error = str_from(arena_strdup(arena, err.text));
-    if (end.outcome == PROCESS_TIMED_OUT)
+    if (body.failed) {
+        result->error = STR("out of memory");
+    } else {
+        program_run(&call, &end);
+        judge_program(arena, &end, result);
+        buf_free(&end.output);
+    }
+    if (end.process.outcome == PROCESS_TIMED_OUT)
         tell_late(bundle, job);
-    buf_free(&input);
-    buf_free(&output);
+    buf_free(&body);
 }
 
 /* Work that is made of tools: pipelines, and what belongs to runs. */

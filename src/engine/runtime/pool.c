@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "base/time/clock.h"
 #include "handler/message.h"
+#include "handler/program_run.h"
 
 void bundle_clear(struct bundle *bundle) {
     for (size_t i = 0; i < bundle->count; i++) {
@@ -48,7 +49,14 @@ static void run_one(struct bundle *bundle, size_t at) {
     const struct item *item = observe_message(bundle->observer, bundle->items[at], &work);
     verdict.delay_ms = -1;
     bundle->handle.asked = &bundle->asked[at];
-    function_call(bundle->handler, item, &bundle->handle, &verdict);
+    if (bundle->handler->kind == HANDLER_FUNCTION)
+        function_call(bundle->handler, item, &bundle->handle, &verdict);
+    else
+        program_message(&(struct message_call){.handler = bundle->handler,
+                                               .item = item,
+                                               .limits = {.cancel = &bundle->handle.cancel},
+                                               .asked = &bundle->asked[at]},
+                        &verdict);
     observe_message_end(
         bundle->observer, &work,
         &(struct observed_end){.result = observe_outcome(verdict.outcome), .error = str_from(verdict.error)});

@@ -1,5 +1,5 @@
-/* Threads that run what is no program of a message, whole bundles at a time: C functions, endpoints, brokers,
- * and jobs. */
+/* Threads that run what is not a program started for a message, whole bundles at a time: C functions, kept
+ * programs, endpoints, brokers, and jobs. */
 #ifndef ENGINE_RUNTIME_POOL_H
 #define ENGINE_RUNTIME_POOL_H
 

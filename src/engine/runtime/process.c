@@ -11,6 +11,7 @@
 #include "engine/runtime/runtime.h"
 #include "handler/message.h"
 #include "handler/program_end.h"
+#include "process/pipe.h"
 
 enum { SWEEP_MS = 100, SWEEP_JOBS_MS = 2000 };
 
@@ -138,7 +139,8 @@ void runtime_process_trouble(struct runtime *runtime) {
         const struct handler *only = config->handlers->count == 1 ? &config->handlers->handlers[0] : NULL;
         bool program = only != NULL && only->kind == HANDLER_PROCESS;
         open += atomic_load_explicit(&failures->open, memory_order_relaxed);
-        int64_t this_ms = start_failures_until_ms(failures, program ? only->argv[0] : NULL);
+        const char *name = !program ? NULL : only->pipe != NULL ? pipe_command(only->pipe) : only->argv[0];
+        int64_t this_ms = start_failures_until_ms(failures, name);
         if (this_ms > until_ms[CHANNEL_MESSAGES])
             until_ms[CHANNEL_MESSAGES] = this_ms;
         while ((open > 0 || runtime->troubled) && start_failures_changed(failures, &row))

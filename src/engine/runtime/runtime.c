@@ -49,7 +49,7 @@ static pawl_status make_rules(struct runtime *runtime, pawl_error *err) {
     for (size_t i = 0; i < table->count; i++) {
         const struct handler *handler = &table->handlers[i];
         runtime->rules[i] = (struct engine_handler){
-            .bundled = handler->kind == HANDLER_FUNCTION && handler->batch == NULL,
+            .bundled = (handler->kind == HANDLER_FUNCTION || handler->kept) && handler->batch == NULL,
             .batched = handler->kind == HANDLER_BATCH,
             .concurrency = handler->concurrency,
             /* Receptors and endpoints keep their own time. */

@@ -10,7 +10,7 @@
 #include "base/uuid.h"
 #include "domain/trace_state.h"
 #include "handler/message.h"
-#include "handler/program_end.h"
+#include "handler/program_run.h"
 #include "handler/webhook.h"
 
 enum { ANSWER_BYTES_MAX = 65536, ANSWER_TOLD = 300, OWN_HEADERS = 5 };
@@ -61,37 +61,14 @@ static const char *version_text(const struct item *item, struct arena *arena) {
 
 static void call_program(struct receptor_world *world, const struct receptor_call *call, struct arena *arena,
                          struct handler_verdict *verdict) {
-    struct environment_pair pairs[ENVIRONMENT_PAIRS_MAX + 2];
-    size_t count = environment_pairs(call->item, arena, pairs);
-    struct buf input, output;
-    struct process_end end = {0};
-    pawl_error err = {0};
-    pairs[count++] = (struct environment_pair){"PAWL_RECEPTOR", call->name};
+    struct message_call program = {.handler = call->handler,
+                                   .launcher = world->launcher,
+                                   .item = call->item,
+                                   .receptor = call->name,
+                                   .limits = {call->deadline_ms, call->cancel}};
     if (call->handler->event)
-        pairs[count++] = (struct environment_pair){"PAWL_VERSION", version_text(call->item, arena)};
-    buf_init(&input, 0);
-    buf_init(&output, 0);
-    work_message_json(&input, call->item);
-    buf_append_char(&input, '\n');
-    struct process_spec spec = {.argv = call->handler->argv,
-                                .pairs = pairs,
-                                .pair_count = count,
-                                .input = buf_str(&input),
-                                .out_kept = PROCESS_STDOUT_KEPT};
-    struct stop_limit limits = {call->deadline_ms, call->cancel};
-    pawl_status status = buf_status(&input, "receptor", &err);
-    if (status == PAWL_OK)
-        status = process_run(world->launcher, &spec, &limits, &output, &end, &err);
-    if (status == PAWL_OK) {
-        struct program_verdict judged = program_judge(&end, buf_str(&output), call->handler->timeout_ms);
-        say(verdict, judged.outcome, judged.delay_ms);
-        snprintf(verdict->error, sizeof(verdict->error), "%.511s", judged.error);
-    } else if (end.outcome == PROCESS_NOT_STARTED) /* the worker's fault: nothing was tried */
-        say(verdict, HANDLED_SNOOZE, end.wait_ms);
-    else
-        tell(verdict, err.text, (pawl_str){NULL, 0});
-    buf_free(&input);
-    buf_free(&output);
+        program.version = version_text(call->item, arena);
+    program_message(&program, verdict);
 }
 
 static struct http_client *client_take(struct receptor_world *world) {

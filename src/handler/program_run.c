@@ -1,0 +1,130 @@
+/* Having a program handle an item, started for it or kept. */
+#include "handler/program_run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json/json.h"
+#include "base/str.h"
+#include "handler/message.h"
+
+/* A line of the output of a program that is started for its item. */
+static void take_line(void *self, pawl_str line) {
+    const struct program_call *call = self;
+    pawl_str prefix = STR("pawl:progress ");
+    if (str_starts_with(line, prefix))
+        call->on_progress(call->self, str_trim((pawl_str){line.ptr + prefix.len, line.len - prefix.len}));
+}
+
+static void run_process(const struct program_call *call, struct program_result *result) {
+    pawl_error err = {0};
+    struct process_spec spec = {.argv = call->argv,
+                                .pairs = call->pairs,
+                                .pair_count = call->pair_count,
+                                .input = call->body,
+                                .out_max = call->out_max,
+                                .out_kept = call->out_kept,
+                                .on_line = call->on_progress != NULL ? take_line : NULL,
+                                .self = (void *)(uintptr_t)call};
+    if (process_run(call->launcher, &spec, &call->limits, &result->output, &result->process, &err) == PAWL_OK)
+        result->verdict = program_judge(&result->process, buf_str(&result->output), call->timeout_ms);
+    else
+        snprintf(result->verdict.error, PROGRAM_ERROR_BYTES, "%s", err.text);
+}
+
+static void write_members(struct buf *line, const struct program_call *call) {
+    struct json_writer json;
+    json_writer_init(&json, line);
+    json_begin_object(&json);
+    json_put_raw(&json, call->what, str_trim(call->body));
+    for (size_t i = 0; i < call->name_count; i++) {
+        if (call->names[i].value != NULL)
+            json_put_str(&json, call->names[i].name, str_from(call->names[i].value));
+    }
+}
+
+static void run_kept(const struct program_call *call, struct program_result *result) {
+    static const enum handler_outcome meant[] = {[PIPE_DONE] = HANDLED_DONE,
+                                                 [PIPE_RETRY] = HANDLED_RETRY,
+                                                 [PIPE_REJECT] = HANDLED_PERMANENT,
+                                                 [PIPE_SNOOZE] = HANDLED_SNOOZE};
+    struct program_verdict *verdict = &result->verdict;
+    struct pipe_answer answer;
+    struct buf line;
+    buf_init(&line, 0);
+    write_members(&line, call);
+    if (line.failed) {
+        snprintf(verdict->error, sizeof(verdict->error), "out of memory");
+        buf_free(&line);
+        return;
+    }
+    pawl_str members = buf_str(&line);
+    pipe_run(call->pipe,
+             &(struct pipe_call){.members = {members.ptr + 1, members.len - 1}, /* without the brace */
+                                 .limits = call->limits,
+                                 .asked = call->asked,
+                                 .on_progress = call->on_progress,
+                                 .self = call->self},
+             &answer);
+    buf_free(&line);
+    result->process = answer.end;
+    result->output = answer.output;
+    if (answer.result == PIPE_NONE && answer.end.outcome != PROCESS_NOT_STARTED)
+        *verdict = program_judge(&answer.end, (pawl_str){NULL, 0}, call->timeout_ms);
+    if (answer.result != PIPE_NONE)
+        verdict->outcome = meant[answer.result];
+    verdict->delay_ms = answer.after_ms;
+    if (answer.end.outcome != PROCESS_TIMED_OUT)
+        snprintf(verdict->error, sizeof(verdict->error), "%s", answer.error);
+}
+
+void program_run(const struct program_call *call, struct program_result *result) {
+    *result = (struct program_result){.process = {.outcome = PROCESS_NOT_STARTED}, .verdict.delay_ms = -1};
+    buf_init(&result->output, 0);
+    if (call->pipe != NULL)
+        run_kept(call, result);
+    else
+        run_process(call, result);
+}
+
+void program_message(const struct message_call *call, struct handler_verdict *verdict) {
+    struct environment_pair pairs[ENVIRONMENT_PAIRS_MAX + 2];
+    struct environment_pair names[] = {{"receptor", call->receptor}};
+    size_t count = 0;
+    struct program_result result = {.process = {.outcome = PROCESS_NOT_STARTED}};
+    struct arena *arena = arena_create(0);
+    struct buf body;
+    buf_init(&body, 0);
+    work_message_json(&body, call->item);
+    if (call->handler->pipe == NULL && arena != NULL) {
+        buf_append_char(&body, '\n');
+        count = environment_pairs(call->item, arena, pairs);
+        pairs[count++] = (struct environment_pair){"PAWL_RECEPTOR", call->receptor};
+        pairs[count++] = (struct environment_pair){"PAWL_VERSION", call->version};
+    }
+    if (arena != NULL && !body.failed)
+        program_run(&(struct program_call){.argv = call->handler->argv,
+                                           .launcher = call->launcher,
+                                           .pipe = call->handler->pipe,
+                                           .what = "message",
+                                           .body = buf_str(&body),
+                                           .pairs = pairs,
+                                           .pair_count = count,
+                                           .names = names,
+                                           .name_count = 1,
+                                           .out_kept = PROCESS_STDOUT_KEPT,
+                                           .limits = call->limits,
+                                           .asked = call->asked,
+                                           .timeout_ms = call->handler->timeout_ms},
+                    &result);
+    verdict->outcome = result.verdict.outcome;
+    verdict->delay_ms = result.verdict.delay_ms;
+    if (result.process.outcome == PROCESS_NOT_STARTED) { /* the worker's fault: nothing was tried */
+        verdict->outcome = HANDLED_SNOOZE;
+        verdict->delay_ms = result.process.wait_ms > 0 ? result.process.wait_ms : START_FAILURE_WAIT_MS_MIN;
+    }
+    snprintf(verdict->error, sizeof(verdict->error), "%.511s", result.verdict.error);
+    buf_free(&result.output);
+    buf_free(&body);
+    arena_free(arena);
+}

@@ -1,0 +1,49 @@
+/* Having a program handle an item, whether it is started for it or kept: one call, and one meaning of how it
+ * ended, for messages, jobs, receptors, perspectives and tools. */
+#ifndef HANDLER_PROGRAM_RUN_H
+#define HANDLER_PROGRAM_RUN_H
+
+#include "handler/program_end.h"
+#include "process/pipe.h"
+
+struct program_call {
+    char *const *argv;
+    struct launcher *launcher; /* starts it … */
+    struct pipe *pipe;         /* … unless it is kept: then launcher, argv and pairs are not used */
+    const char *what;          /* the item in the line of a kept program: "message", "job", … */
+    pawl_str body;             /* the item: stdin, or the member `what` of the line */
+    const struct environment_pair *pairs;
+    size_t pair_count;
+    const struct environment_pair *names; /* beside the item in the line; values may be NULL */
+    size_t name_count;
+    size_t out_max, out_kept; /* as process_spec */
+    struct stop_limit limits;
+    const atomic_bool *asked; /* of a kept program: as pipe_call */
+    int64_t timeout_ms;       /* for the text; 0 = unknown */
+    /* Told of progress, without looking at it; NULL = it is not wanted. */
+    void (*on_progress)(void *self, pawl_str json);
+    void *self;
+};
+
+struct program_result {
+    struct process_end process; /* PROCESS_NOT_STARTED: nothing was tried; wait_ms says how long to wait */
+    struct program_verdict verdict;
+    struct buf output; /* what it said on stdout, or its output; freed by the caller */
+};
+
+/* Runs it to its end in the calling thread. */
+void program_run(const struct program_call *call, struct program_result *result);
+
+/* A message and the program that handles it. */
+struct message_call {
+    const struct handler *handler;
+    struct launcher *launcher;
+    const struct item *item;
+    const char *receptor; /* NULL = none */
+    const char *version;  /* of the event that it carries; NULL = none */
+    struct stop_limit limits;
+    const atomic_bool *asked;
+};
+void program_message(const struct message_call *call, struct handler_verdict *verdict);
+
+#endif
