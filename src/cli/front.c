@@ -221,15 +221,17 @@ static pawl_status front_key(void *self, unsigned part, pawl_uuid *key, pawl_err
     return PAWL_OK;
 }
 
-enum { LOOK_MS = 200 };
+enum { LOOK_MS_MIN = 5, LOOK_MS_MAX = 200 };
 
-/* It looks again until the time is up. */
+/* It looks again until the time is up, each time after a quarter of the time waited. */
 static bool front_wait(void *self, const struct waiting *waiting) {
     struct cli *cli = self;
     int64_t now_ms = clock_boot_ms();
     if (cli->wait_until_ms == 0)
         cli->wait_until_ms = now_ms + waiting->timeout_ms;
-    int64_t left_ms = cli->wait_until_ms - now_ms, nap_ms = left_ms < LOOK_MS ? left_ms : LOOK_MS;
+    int64_t left_ms = cli->wait_until_ms - now_ms, nap_ms = (waiting->timeout_ms - left_ms) / 4;
+    nap_ms = nap_ms < LOOK_MS_MIN ? LOOK_MS_MIN : nap_ms > LOOK_MS_MAX ? LOOK_MS_MAX : nap_ms;
+    nap_ms = nap_ms < left_ms ? nap_ms : left_ms;
     cli->again = left_ms > 0;
     if (cli->again)
         nanosleep(&(struct timespec){0, nap_ms * 1000000}, NULL);

@@ -17,9 +17,10 @@
 #include "store/jobs.h"
 
 enum {
-    GAP_MS = 20,      /* between two tries of a group, however often it is woken */
-    POLL_MS = 1000,   /* between two tries without a wake-up: time alone makes retries and leases due */
-    LOOK_MS = 250,    /* the same of what nothing wakes: the end of a job or a run */
+    GAP_MS = 20,    /* between two tries of a group, however often it is woken */
+    POLL_MS = 1000, /* between two tries without a wake-up: time alone makes retries and leases due */
+    LOOK_MS =
+        250, /* the most of what nothing wakes: the end of a job or a run; a read model that catches up */
     LATE_MS = 100,    /* until the store is asked again whether it will wake us */
     RETRY_MS = 10000, /* the same after it failed */
     GONE_MAX = 32
@@ -213,6 +214,12 @@ static void take_gone(struct claim_waits *waits) {
     }
 }
 
+/* Most of what is waited for comes soon: the distance between two looks is a quarter of the time waited. */
+static int64_t look_gap_ms(const struct exchange *exchange) {
+    int64_t gap_ms = (exchange->wait.tried_ms - exchange->began_us / 1000) / 4;
+    return gap_ms < GAP_MS ? GAP_MS : gap_ms > LOOK_MS ? LOOK_MS : gap_ms;
+}
+
 struct claim_wait_fds claim_waits_fds(const struct claim_waits *waits) {
     if (waits == NULL)
         return (struct claim_wait_fds){-1, -1};
@@ -233,7 +240,7 @@ int64_t claim_waits_turn(struct claim_waits *waits) {
         if (one->wait.trying)
             continue;
         bool claims = one->match.route->pool == POOL_LEASE;
-        int64_t due_ms = one->wait.tried_ms + (one->wait.due ? GAP_MS : claims ? POLL_MS : LOOK_MS);
+        int64_t due_ms = one->wait.tried_ms + (one->wait.due ? GAP_MS : claims ? POLL_MS : look_gap_ms(one));
         if (now_ms >= one->wait.until_ms)
             answer(waits, one);
         else if (group_tries(waits, one))

@@ -157,6 +157,21 @@ static void pause_ms(int64_t ms) {
     (void)nanosleep(&wait, NULL); /* a signal only makes it shorter */
 }
 
+pawl_status perspective_caught_up(struct store *store, const struct perspective_target *target,
+                                  struct arena *arena, struct perspective_reached *out, pawl_error *err) {
+    struct stamp_result stamped;
+    pawl_status status = PAWL_OK;
+    if (str_absent(target->stream))
+        status = store->ops->events.events_stamp(store, PAWL_STAMP_MAX, &stamped, err);
+    if (status == PAWL_OK)
+        status = store->ops->events.perspective_reached(store, target, arena, out, err);
+    if (status == PAWL_OK && out->failed)
+        status = error_set(err, PAWL_CONFLICT, "wait",
+                           "the perspective has failed on the way, at %" PRId64 ": %.*s", out->at,
+                           STR_ARG(out->error));
+    return status;
+}
+
 pawl_status pawl_wait_for(pawl_store *store, pawl_str perspective, pawl_str stream, int64_t version,
                           int64_t timeout_ms, bool *reached, pawl_error *err) {
     struct store *inner = send_store(store);
@@ -172,11 +187,7 @@ pawl_status pawl_wait_for(pawl_store *store, pawl_str perspective, pawl_str stre
     pawl_status status;
     for (;;) {
         arena_reset(arena);
-        status = inner->ops->events.perspective_reached(inner, &in, arena, &at, err);
-        if (status == PAWL_OK && at.failed)
-            status = error_set(err, PAWL_CONFLICT, "pawl_wait_for",
-                               "the perspective has failed at version %" PRId64 ": %.*s", at.at,
-                               STR_ARG(at.error));
+        status = perspective_caught_up(inner, &in, arena, &at, err);
         int64_t left_ms = end_ms - clock_boot_ms();
         if (status != PAWL_OK || at.reached || left_ms <= 0)
             break;
@@ -185,39 +196,6 @@ pawl_status pawl_wait_for(pawl_store *store, pawl_str perspective, pawl_str stre
     }
     if (status == PAWL_OK)
         *reached = at.reached;
-    arena_free(arena);
-    return status;
-}
-
-pawl_status perspective_wait(struct store *store, const struct perspective_target *target, int64_t timeout_ms,
-                             int64_t *at, pawl_error *err) {
-    int64_t deadline_ms = clock_boot_ms() + timeout_ms, wait_ms = ASK_MS_FIRST;
-    struct arena *arena = arena_create(0);
-    pawl_status status = arena == NULL ? error_no_memory(err, "wait") : PAWL_OK;
-    while (status == PAWL_OK) {
-        struct perspective_reached reached;
-        struct stamp_result stamped;
-        arena_reset(arena);
-        if (str_absent(target->stream))
-            status = store->ops->events.events_stamp(store, PAWL_STAMP_MAX, &stamped, err);
-        if (status == PAWL_OK)
-            status = store->ops->events.perspective_reached(store, target, arena, &reached, err);
-        if (status != PAWL_OK)
-            break;
-        *at = reached.at;
-        if (reached.reached)
-            break;
-        if (reached.failed)
-            status = error_set(err, PAWL_CONFLICT, "wait",
-                               "the perspective has failed on the way, at %lld: %.*s", (long long)reached.at,
-                               STR_ARG(reached.error));
-        else if (clock_boot_ms() >= deadline_ms)
-            status = error_set(err, PAWL_BUSY, "wait", "not in %lld ms; the perspective has reached %lld",
-                               (long long)timeout_ms, (long long)reached.at);
-        else
-            pause_ms(wait_ms);
-        wait_ms = wait_ms * 2 < ASK_MS_LAST ? wait_ms * 2 : ASK_MS_LAST;
-    }
     arena_free(arena);
     return status;
 }

@@ -161,10 +161,39 @@ class SqlApi(CliTest):
         again = claimed("job_claim")
         self.assertEqual([row[0] for row in again], [jobs[1][0]])
         self.assertEqual(report("job_fail", again, ", '{no}', true"), "{applied}")
+        self.the_end_of_a_job_can_be_awaited(call, claimed, report)
         self.assertIn("item 2 of 2", self.psql(f"SELECT pawl.complete('{ME}', '{{1,NULL}}', '{{{ME},{ME}}}')", login, code=3))
         call(f"SELECT pawl.deregister('{ME}')")
         self.assertIn("register", self.psql(f"SELECT pawl.heartbeat('{ME}')", login, code=3))
         self.assertEqual(self.psql("SELECT kind || ' ' || dead FROM pawl.status() WHERE dead > 0 ORDER BY 1"), "inbox 1\njobs 1")
+
+    def the_end_of_a_job_can_be_awaited(self, call, claimed, report):
+        def wait(job):
+            return call(f"SELECT ended, state, output FROM pawl.job_wait({job}, '10 ms')")
+
+        job, request = call("SELECT pawl.enqueue('report', queue => 'q')"), "01900000-0000-7000-8000-000000000009"
+        self.assertEqual(wait(job), "f|ready|")
+        running = claimed("job_claim", queue="'q'")
+        self.assertEqual(call(f"SELECT pawl.job_cancel({job})"), "applied")
+        self.assertEqual(report("job_renew", running), '({applied},{t})')
+        self.assertEqual(report("job_complete", running, ", '{7}'"), "{applied}")
+        self.assertEqual(wait(job), "t|succeeded|7")
+        self.assertEqual(call(f"SELECT pawl.job_cancel({job})"), "not_found")
+        self.assertIn("there is no job 4711", self.psql("SELECT pawl.job_wait(4711)", code=3))
+        # A call that may have happened is repeated under its key.
+        made = [call(f"SELECT pawl.enqueue('report', queue => 'r', request => '{request}')") for _ in range(2)]
+        self.assertEqual(made[0], made[1])
+        self.assertEqual(call(f"SELECT pawl.job_cancel({made[0]}), pawl.job_cancel({made[0]})"), "applied|not_found")
+        self.assertEqual(wait(made[0]), "t|cancelled|")
+        again = "01900000-0000-7000-8000-000000000008"
+        self.assertEqual([call(f"SELECT pawl.send('order.placed', '{{}}', request => '{again}')") for _ in range(2)], [again, again])
+        self.assertEqual(call(f"SELECT id FROM pawl.claim('{ME}', max => 1000)").split().count(again), 1)
+
+    def test_a_put_notifies_who_listens(self):
+        said = self.psql(f"SELECT pawl.register('w', '{{jobs}}', '{ME}', '10 min');\n SELECT pawl.listen('{ME}') AS channel \\gset\n"
+                         "LISTEN :\"channel\";\n\\echo :channel\nSELECT pawl.enqueue('report') > 0;\nSELECT 1;")
+        self.assertIn(f'Asynchronous notification "{self.schema}.wake"', said)
+        self.assertIn("is unknown or evicted", self.psql("SELECT pawl.listen(gen_random_uuid())", code=3))
 
 
 if __name__ == "__main__":

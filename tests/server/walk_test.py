@@ -17,13 +17,14 @@ RUN = {"name": "shop", "partitions": ["a", "b"], "page": {"uses": "echo", "size"
 # What only one of the fronts is for.
 ONLY_HTTP = re.compile(r"(server|session|lease|operation)\.|doctor\.(show|run|findings)|\w+\.\w+_many$|(status|mcp)(\.|$)")
 ONLY_TERMINAL = {"up", "server", "worker", "migrate", "status", "monitor", "workers", "queue", "cleanup", "rebalance", "doctor", "version", "help", "mcp",
-                 "message.archive", "event.tail", "event.snapshot", "perspective.set", "perspective.wait", "tool.call", "tool.ping"}
+                 "message.archive", "event.tail", "event.snapshot", "perspective.set", "tool.call", "tool.ping"}
 # Inputs that an operation needs to find something, by name; the rest are the examples of the document.
 GIVEN = {"message.show": {"id": "message"}, "message.why": {"id": "message"}, "message.receptors": {"id": "message"}, "why": {"id": "message"},
          "message.cancel": {"id": "message"}, "message.list": {"state": "ready"}, "event.list": {"stream": "e-1"}, "stream.show": {"stream": "s-1"},
          "partition.show": {"stream": "s-1"}, "job.show": {"id": "job"}, "job.why": {"id": "job"}, "job.steps": {"id": "job"}, "job.wait": {"id": "job", "timeout_ms": 10}, "task.show": {"name": "t"},
          "task.steps": {"name": "t"}, "schedule.show": {"name": "t"}, "schedule.preview": {"name": "t", "every": None}, "run.show": {"run": "shop"},
          "run.partitions": {"run": "shop"}, "run.items": {"run": "shop"}, "alert.show": {"name": "worker-lost"}, "perspective.show": {"name": "p"},
+         "perspective.wait": {"name": "p", "stream": "e-1", "at_version": 1, "timeout_ms": 10},
          "receptor.show": {"name": "r"}, "agent.set": {"name": "robot", "scopes": ["tool:a"]}, "task.run": {"name": "t"}, "schedule.run": {"name": "t"},
          "schedule.pause": {"name": "t"}, "schedule.resume": {"name": "t"}, "task.pause": {"name": "t"}, "task.resume": {"name": "t"},
          "alert.silence": {"name": "worker-lost"}, "alert.unsilence": {"name": "worker-lost"}, "alert.pause": {"name": "worker-lost"},
@@ -34,7 +35,7 @@ GIVEN = {"message.show": {"id": "message"}, "message.why": {"id": "message"}, "m
          "resume": {"scope": "topic", "name": "t"}, "task.create": {"name": "made", "pipeline": PIPELINE, "every": "15m"}}
 # Differ between two looks.
 VOLATILE = re.compile(r"now_(ms|at)$|age|lag_ms$|eta|updated_|version$|id$|number|made_|since_|until_|next_|silence_|explanation")
-STATUS = {400: (64, 65), 404: (66,), 409: (73, 74)}
+STATUS = {400: (64, 65), 404: (66,), 409: (73, 74), 503: (75,)}
 
 
 class WalkTest(ServerTest):

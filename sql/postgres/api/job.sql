@@ -2,12 +2,12 @@
 
 -- name: enqueue
 -- tables: those of jobs_enqueue
--- locks: the unique key
+-- locks: the request key, the unique key
 CREATE OR REPLACE FUNCTION pawl.enqueue(
     type text DEFAULT NULL, payload json DEFAULT NULL, task text DEFAULT NULL, queue text DEFAULT NULL, key text DEFAULT NULL,
     unique_key text DEFAULT NULL, run_at timestamptz DEFAULT NULL, priority integer DEFAULT 0,
     max_attempts integer DEFAULT 0, deadline timestamptz DEFAULT NULL, traceparent text DEFAULT NULL,
-    audit boolean DEFAULT true, events boolean DEFAULT false) RETURNS bigint
+    audit boolean DEFAULT true, events boolean DEFAULT false, request uuid DEFAULT NULL) RETURNS bigint
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_answers smallint[];
@@ -22,7 +22,7 @@ BEGIN
                              CASE WHEN task IS NOT NULL THEN ARRAY[task] END, NULL, ARRAY[priority], ARRAY[max_attempts],
                              ARRAY[audit::integer | (events::integer << 1)],
                              ARRAY[(extract(epoch FROM run_at) * 1000)::bigint], NULL,
-                             ARRAY[(extract(epoch FROM deadline) * 1000)::bigint], NULL, NULL) r;
+                             ARRAY[(extract(epoch FROM deadline) * 1000)::bigint], NULL, request) r;
     IF v_answers[1] = :ANSWER_NOT_FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW002', MESSAGE = format('there is no task ''%s''', task);
     ELSIF v_answers[1] = :ANSWER_REFUSED THEN
@@ -30,11 +30,11 @@ BEGIN
             MESSAGE = format('the agent of task ''%s'' lacks %s', task,
                              (SELECT pawl_internal.scope_missing(t.agent, t.scopes) FROM pawl_internal.task t WHERE t.name = enqueue.task));
     END IF;
-    RETURN v_ids[1];
+    RETURN nullif(v_ids[1], 0);
 END
 $$;
 COMMENT ON FUNCTION pawl.enqueue IS
-'Stores one job in your own transaction and returns its id: of a type, or of a task that pawl knows. At most one unfinished job has a unique key; if there is one, its id is returned. Jobs with the same key share the limits of that key. With audit, every execution is recorded.
+'Stores one job in your own transaction and returns its id: of a type, or of a task that pawl knows. At most one unfinished job has a unique key; if there is one, its id is returned. Jobs with the same key share the limits of that key. With audit, every execution is recorded. If a call may have happened (a lost connection), repeat it with the same request: within an hour no second job is stored, and the id is that of the first.
 Errors: PW001 for a wrong argument; PW002 if there is no such task; 42501 if the task''s agent lacks a scope.
 Example: SELECT pawl.enqueue(''report'', ''{"month": 7}'', queue => ''default'', unique_key => ''report-7'', run_at => now())';
 
@@ -51,6 +51,60 @@ COMMENT ON FUNCTION pawl.signal IS
 'Wakes the jobs that wait for an event, gives them the payload and returns how many they were. If none waits yet, the signal is kept for the next one.
 Errors: PW001 for a wrong argument.
 Example: SELECT pawl.signal(''order:7:paid'', ''{"amount": 5}'')';
+
+-- name: job_cancel
+-- tables: those of jobs_cancel
+-- locks: those of jobs_cancel
+CREATE OR REPLACE FUNCTION pawl.job_cancel(id bigint) RETURNS text
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
+BEGIN
+    RETURN (pawl_internal.answer_words(pawl_internal.jobs_cancel(ARRAY[pawl_internal.needed('id', id)])))[1];
+END
+$$;
+COMMENT ON FUNCTION pawl.job_cancel IS
+'Cancels a job: one that waits is removed, the worker of one that runs is told when it renews it. It returns applied, or not_found if there is no such job or it has ended.
+Errors: PW001 if the id is NULL.
+Example: SELECT pawl.job_cancel(pawl.enqueue(''report''))';
+
+-- name: job_wait
+-- tables: job, job_aside, task_run (read)
+CREATE OR REPLACE FUNCTION pawl.job_wait(
+    id bigint, timeout interval DEFAULT '5 s', OUT ended boolean, OUT state text, OUT attempts integer, OUT output json, OUT error text,
+    OUT progress json)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
+#variable_conflict use_column
+DECLARE
+    v_end timestamptz := clock_timestamp() + make_interval(secs => pawl_internal.span_ms('timeout', timeout, 5000, 0, 3600000) / 1000.0);
+    v_pause double precision := 0.005;
+BEGIN
+    PERFORM pawl_internal.needed('id', job_wait.id);
+    LOOP
+        SELECT j.state = :JOB_DEAD, (ARRAY['ready', 'running', 'later', 'waiting', 'dead'])[j.state], j.attempts, NULL::json, j.error, j.progress
+          INTO ended, state, attempts, output, error, progress
+          FROM (SELECT CASE WHEN j.token > 0 THEN :JOB_RUNNING ELSE :JOB_READY END AS state, j.attempts, j.error, j.progress
+                  FROM pawl_internal.job j WHERE j.id = job_wait.id
+                UNION ALL
+                SELECT a.state, a.attempts, a.error, a.progress FROM pawl_internal.job_aside a WHERE a.id = job_wait.id) j LIMIT 1;
+        -- A job that is done is gone; what is left is its last execution. One statement after the other: it may end in between.
+        IF NOT FOUND THEN
+            SELECT true, (ARRAY['succeeded', 'failed', 'dead', 'cancelled', 'lost'])[r.outcome], r.attempt, r.output, r.error, NULL::json
+              INTO ended, state, attempts, output, error, progress
+              FROM pawl_internal.task_run r WHERE r.job = job_wait.id ORDER BY r.id DESC LIMIT 1;
+            IF NOT FOUND THEN
+                RAISE EXCEPTION USING ERRCODE = 'PW002',
+                    MESSAGE = format('there is no job %s, and no execution of it is kept', job_wait.id);
+            END IF;
+        END IF;
+        EXIT WHEN ended OR clock_timestamp() >= v_end;
+        PERFORM pg_sleep(v_pause);
+        v_pause := least(v_pause * 2, 0.1);
+    END LOOP;
+END
+$$;
+COMMENT ON FUNCTION pawl.job_wait IS
+'Waits until a job has ended (state succeeded, cancelled or dead) and returns its output or error; after the timeout, how it is so far. Do not call it in the transaction that enqueued, which no worker sees. The result is known as long as the execution is recorded: of jobs with audit.
+Errors: PW001 for a wrong argument; PW002 if there is no such job and no record of it.
+Example: SELECT ended, state, output FROM pawl.job_wait(pawl.enqueue(''report''), timeout => ''10 ms'')';
 
 -- name: job_claim
 -- tables: those of jobs_claim

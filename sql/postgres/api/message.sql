@@ -2,22 +2,26 @@
 
 -- name: send
 -- The usual call of a producer, without the machinery for many.
--- tables: message, tally (inserted); waiter (read when wait_seq says that a worker waits)
+-- tables: message, tally, request (inserted); waiter (read when wait_seq says that a worker waits)
+-- locks: the request key
 -- The tally comes first because it draws the transaction id: numbers come after it (docs/protocol.md, late commits), and
 -- so does the look for waiting workers. Constants replace the settings row, which would cost a tenth of a single INSERT.
 CREATE OR REPLACE FUNCTION pawl.send(
     type text, payload json, stream text DEFAULT NULL, topic text DEFAULT NULL, headers json DEFAULT NULL,
     id uuid DEFAULT NULL, correlation_id uuid DEFAULT NULL, causation_id uuid DEFAULT NULL,
-    traceparent text DEFAULT NULL) RETURNS uuid
+    traceparent text DEFAULT NULL, request uuid DEFAULT NULL) RETURNS uuid
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_lane integer; -- where it went, when a worker waits
 BEGIN
-    id := coalesce(id, pawl_internal.uuid7());
+    id := coalesce(id, request, pawl_internal.uuid7());
     IF (octet_length(type) BETWEEN 1 AND 200 AND octet_length(payload::text) <= 16777216
         AND (stream IS NULL OR octet_length(stream) BETWEEN 1 AND 200) AND (topic IS NULL OR octet_length(topic) <= 200)
         AND (headers IS NULL OR octet_length(headers::text) <= 65536)) IS NOT TRUE THEN
         PERFORM pawl_internal.put_check(ARRAY[id], ARRAY[stream], ARRAY[topic], ARRAY[type], ARRAY[payload], ARRAY[headers]);
+    END IF;
+    IF request IS NOT NULL AND NOT pawl_internal.request_take(request, pawl_internal.now_ms()) THEN
+        RETURN id;
     END IF;
     INSERT INTO pawl_internal.tally (kind, put) VALUES (:KIND_OUTBOX, 1);
     INSERT INTO pawl_internal.message AS m (seq, {{message}})
@@ -37,7 +41,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION pawl.send IS
-'Stores one outbox message in your own transaction and returns its id. Messages of one stream are handled in the order in which they were stored; without an id, one is made.
+'Stores one outbox message in your own transaction and returns its id. Messages of one stream are handled in the order in which they were stored; without an id, one is made. If a call may have happened (a lost connection), repeat it with the same request: within an hour nothing is stored twice, and the id is the same.
 Errors: PW001 if the type or the payload is missing, or something is too long.
 Example: SELECT pawl.send(''order.placed'', ''{"amount": 5}'', stream => ''order-1'')';
 

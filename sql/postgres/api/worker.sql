@@ -41,6 +41,26 @@ COMMENT ON FUNCTION pawl.heartbeat IS
 Errors: PW004 if the instance is unknown or evicted: drop what it holds and register again.
 Example: SELECT pawl.heartbeat(''01900000-0000-7000-8000-000000000001'')';
 
+-- name: listen
+-- tables: those of wait_begin, instance (read)
+CREATE OR REPLACE FUNCTION pawl.listen(instance uuid, valid interval DEFAULT '1 min') RETURNS text
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
+DECLARE
+    v_kinds integer := (SELECT i.kinds FROM pawl_internal.instance i
+                         WHERE i.id = pawl_internal.needed('instance', listen.instance) AND i.state = :INSTANCE_ACTIVE);
+BEGIN
+    IF v_kinds IS NULL THEN
+        RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format('instance %s is unknown or evicted: register again', instance);
+    END IF;
+    PERFORM pawl_internal.wait_begin(instance, v_kinds, pawl_internal.span_ms('valid', valid, 60000, 1000, 86400000));
+    RETURN 'pawl.wake';
+END
+$$;
+COMMENT ON FUNCTION pawl.listen IS
+'Asks to be notified when there is new work for an instance, as long as it is valid, and returns the name of the channel to LISTEN on. Then claim once: what was put before this call notifies nobody. Retries and expired leases do not notify either, so claim every few seconds anyway.
+Errors: PW001 for a wrong argument; PW004 if the instance is unknown or evicted: register again.
+Example: SELECT pawl.listen(''01900000-0000-7000-8000-000000000001'')';
+
 -- name: deregister
 -- tables: those of instance_deregister
 CREATE OR REPLACE FUNCTION pawl.deregister(instance uuid) RETURNS void

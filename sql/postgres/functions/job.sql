@@ -231,6 +231,9 @@ BEGIN
     IF p_request IS NOT NULL AND NOT pawl_internal.request_take(p_request, v_now) THEN
         answers := array_fill(:ANSWER_DUPLICATE::smallint, ARRAY[v_count]);
         ids := array_fill(0::bigint, ARRAY[v_count]);
+        IF v_count = 1 THEN
+            ids[1] := coalesce((SELECT r.job FROM pawl_internal.request r WHERE r.key = p_request), 0);
+        END IF;
         RETURN;
     END IF;
     IF p_tasks IS NULL AND p_uniques IS NULL AND p_agents IS NULL THEN
@@ -288,6 +291,9 @@ BEGIN
         IF NOT answers && ARRAY[1, 2]::smallint[] THEN
             DELETE FROM pawl_internal.request r WHERE r.key = p_request AND r.batch_xid IS DISTINCT FROM pg_current_xact_id();
         END IF;
+    END IF;
+    IF p_request IS NOT NULL AND v_count = 1 THEN
+        UPDATE pawl_internal.request r SET job = nullif(ids[1], 0) WHERE r.key = p_request;
     END IF;
     PERFORM pawl_internal.put_wake(:PAWL_JOB::smallint, v_now);
 END

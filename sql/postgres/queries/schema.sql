@@ -71,8 +71,8 @@ BEGIN
              WHERE n.nspname IN ('pawl', 'pawl_internal')
                AND p.proname = ANY (CASE v_role
                    WHEN 'pawl_producer' THEN ARRAY['send', 'receive', 'put', 'uuid7', 'now_ms', 'settings_read', 'append',
-                       'events_append', 'events_head', 'perspective_live', 'wait_for', 'enqueue', 'signal', 'jobs_enqueue', 'jobs_wake', 'run_start']
-                   WHEN 'pawl_worker' THEN ARRAY['send', 'receive', 'signal', 'read', 'register', 'deregister', 'job_claim', 'job_fail', 'job_release', 'job_renew', 'job_finish', 'put', 'uuid7', 'now_ms', 'settings_read',
+                       'events_append', 'events_head', 'perspective_live', 'wait_for', 'enqueue', 'signal', 'job_cancel', 'job_wait', 'jobs_enqueue', 'jobs_wake', 'run_start']
+                   WHEN 'pawl_worker' THEN ARRAY['send', 'receive', 'signal', 'read', 'register', 'deregister', 'listen', 'job_cancel', 'job_wait', 'job_claim', 'job_fail', 'job_release', 'job_renew', 'job_finish', 'put', 'uuid7', 'now_ms', 'settings_read',
                        'instance_register', 'heartbeat', 'instance_full', 'grants_settle', 'instance_deregister', 'liveness_hold', 'peers_look',
                        'lanes_rebalance', 'lanes_owned', 'claim', 'complete', 'fail', 'release', 'renew', 'batch_begin',
                        'process_work_batch', 'receptor_register', 'receptor_list', 'receptors_feed', 'receptors_report', 'view_receptors', 'checkpoints_report', 'maintain', 'view_counts', 'duty_take',
@@ -96,7 +96,7 @@ BEGIN
                        'job_backlog', 'job_counts', 'job_why', 'job_dead_groups', 'job_limits', 'tasks', 'schedules', 'refusals', 'audit_verify', 'audit_head', 'run_sums',
                        'view_runs', 'view_partitions', 'run_targets', 'alert_rules', 'alert_changes', 'view_rollups', 'task_runs',
                        'view_refused', 'events_stamp']
-                   ELSE ARRAY['status', 'read', 'signal', 'now_ms', 'settings_read', 'view_counts', 'view_instances', 'view_lanes', 'view_messages',
+                   ELSE ARRAY['status', 'read', 'signal', 'job_cancel', 'job_wait', 'now_ms', 'settings_read', 'view_counts', 'view_instances', 'view_lanes', 'view_messages',
                        'view_message_rows', 'view_message', 'view_ids', 'view_dead_groups', 'view_checkpoint', 'view_receptors', 'why', 'dead_redrive',
                        'dead_discard', 'instance_evict', 'lanes_rebalance', 'history_remove', 'settings_change', 'epoch_raise', 'maintain',
                        'view_duties', 'view_pauses', 'view_audits', 'view_refused', 'refused_remove', 'pause_set',

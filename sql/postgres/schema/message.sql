@@ -54,11 +54,12 @@ CREATE TABLE pawl_internal.dedupe (
 ) WITH (autovacuum_vacuum_insert_scale_factor = 0.1);
 CREATE INDEX dedupe_seen ON pawl_internal.dedupe USING brin (seen_ms) WITH (pages_per_range = 16, autosummarize = on);
 
--- batch_xid: the batch that made the key; its own steps do not count as a repetition.
+-- batch_xid: the batch that made the key; its own steps do not count as a repetition. job: the one that was enqueued.
 CREATE TABLE pawl_internal.request (
     key uuid PRIMARY KEY,
     made_ms bigint NOT NULL,
-    batch_xid xid8
+    batch_xid xid8,
+    job bigint
 );
 
 -- What a broker delivered and the inbox could not take, once per content.

@@ -92,6 +92,15 @@ DELETE FROM pawl_request WHERE key = ?1
 -- params: key, now_ms
 INSERT OR IGNORE INTO pawl_request (key, used_ms) VALUES (?1, ?2)
 
+-- name: request_job
+-- The job that was enqueued under a request key.
+-- params: key
+SELECT job FROM pawl_request WHERE key = ?1
+
+-- name: request_job_set
+-- params: key, job
+UPDATE pawl_request SET job = ?2 WHERE key = ?1
+
 -- name: view_claims
 -- Every active part.
 SELECT token, part, kind, lane, instance, source, suspect, state, policy, max_attempts, began_ms, lease_until_ms, request, marks, items

@@ -24,7 +24,8 @@ CREATE INDEX pawl_dedupe_seen ON pawl_dedupe (seen_ms);
 
 CREATE TABLE pawl_request (
     key     BLOB PRIMARY KEY,
-    used_ms INTEGER NOT NULL
+    used_ms INTEGER NOT NULL,
+    job     INTEGER -- the one that was enqueued
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX pawl_request_used ON pawl_request (used_ms);
 

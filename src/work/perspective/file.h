@@ -13,8 +13,9 @@ typedef void (*perspective_told)(void *self, const struct perspective_new *in,
 PAWL_MUSTCHECK pawl_status perspective_register_path(struct store *store, const char *path, int batch,
                                                      perspective_told told, void *self, pawl_error *err);
 
-/* Waits until the target is reached. PAWL_BUSY: not within timeout_ms; PAWL_CONFLICT: it has failed there. */
-PAWL_MUSTCHECK pawl_status perspective_wait(struct store *store, const struct perspective_target *target,
-                                            int64_t timeout_ms, int64_t *at, pawl_error *err);
+/* Whether the target is reached by now. PAWL_CONFLICT: the perspective has failed on the way. */
+PAWL_MUSTCHECK pawl_status perspective_caught_up(struct store *store, const struct perspective_target *target,
+                                                 struct arena *arena, struct perspective_reached *out,
+                                                 pawl_error *err);
 
 #endif

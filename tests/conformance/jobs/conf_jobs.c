@@ -227,6 +227,15 @@ static void a_repeated_request_gets_the_same_answer(void **state) {
     ok(c, c->jobs->enqueue(c->store, &in, c->arena, &result, &c->err));
     assert_int_equal(result.answers[0], ANSWER_DUPLICATE);
     assert_int_equal(result.ids[0], 0);
+    /* Of a call with one job, the id is known as well. */
+    struct job_new other = {.type = STR("c"), .queue = STR("other")};
+    struct jobs_enqueue single = {.jobs = &other, .count = 1, .request = request_id(3)};
+    ok(c, c->jobs->enqueue(c->store, &single, c->arena, &result, &c->err));
+    int64_t made = result.ids[0];
+    ok(c, c->jobs->enqueue(c->store, &single, c->arena, &result, &c->err));
+    assert_int_equal(result.answers[0], ANSWER_DUPLICATE);
+    assert_true(made > 0);
+    assert_int_equal(result.ids[0], made);
     struct jobs_claim claim = job_claim_of(1, 10);
     claim.request = request_id(2);
     struct job_list first = take_with(c, claim);

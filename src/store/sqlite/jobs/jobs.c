@@ -248,6 +248,16 @@ static struct job job_of(const struct job_new *in, int64_t now_ms) {
                         .timeout_ms = in->timeout_ms};
 }
 
+/* A caller that repeats its call needs the id as well; only a call with one job has it. */
+static pawl_status request_job(struct operation *op, const struct jobs_enqueue *in, bool used, int64_t *id) {
+    bool found = false;
+    if (uuid_is_nil(in->request) || in->count != 1)
+        return PAWL_OK;
+    if (used)
+        return statement_number(SQL(op, SQLITE_Q_REQUEST_JOB, in->request), id, &found);
+    return *id != 0 ? statement_run(SQL(op, SQLITE_Q_REQUEST_JOB_SET, in->request, *id)) : PAWL_OK;
+}
+
 static pawl_status enqueue_in(struct jobs_call *call, const struct jobs_enqueue *in,
                               struct enqueue_result *result) {
     bool used = false;
@@ -258,6 +268,8 @@ static pawl_status enqueue_in(struct jobs_call *call, const struct jobs_enqueue 
         if (!used)
             status = jobs_insert(call, &job, &result->answers[i], &result->ids[i]);
     }
+    if (status == PAWL_OK)
+        status = request_job(call->op, in, used, &result->ids[0]);
     bool stored = false;
     for (size_t i = 0; i < in->count; i++)
         stored = stored || result->answers[i] == ANSWER_APPLIED || result->answers[i] == ANSWER_DUPLICATE;
