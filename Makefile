@@ -49,7 +49,7 @@ test: build-san ## build, then run every test under the sanitizers
 test-all: ## every test in both builds; a skipped test is a failure
 	@tools/deps all
 	@$(MAKE) --no-print-directory build build-san
-	@tools/npm-ci tests/browser tests/mcp tests/transport/npm tests/server/lint tests/traces
+	@tools/npm-ci tests/browser tests/mcp tests/transport/npm tests/server/lint tests/traces tests/clients
 	@tools/run-tests --strict --build $(BUILD); plain=$$?; tools/run-tests --strict --build $(BUILD_SAN) && exit $$plain
 
 lint: ## format check, clang-tidy, cppcheck, and a clang build with warnings as errors

@@ -175,12 +175,12 @@ static pawl_status check_wait(struct request *request, pawl_error *err) {
     return PAWL_OK;
 }
 
-static const struct column reached_columns[] = {{COLUMN(TEXT, "perspective")}, {COLUMN(INT, "reached")}};
+static const struct column reached_columns[] = {
+    {COLUMN(TEXT, "perspective")}, {COLUMN(INT, "reached")}, {COLUMN(BOOL, "applied")}};
 
 static pawl_status wait_for(struct request *request, pawl_error *err) {
     enum { WAIT_MS_DEFAULT = 30000 };
     struct perspective_reached found = {0};
-    int64_t timeout_ms = request_number(request, "timeout_ms", WAIT_MS_DEFAULT);
     struct perspective_target target = {.perspective = request_text(request, "name"),
                                         .stream = request_text(request, "stream"),
                                         .version = request_number(request, "at_version", 0),
@@ -188,18 +188,17 @@ static pawl_status wait_for(struct request *request, pawl_error *err) {
     pawl_status status = perspective_caught_up(request->store, &target, request->arena, &found, err);
     if (status != PAWL_OK)
         return status;
-    if (found.reached)
-        return REQUEST_RECORD(request, reached_columns, err, cell_text(target.perspective),
-                              cell_int(found.at));
     struct waiting waiting = {.what = arena_printf(request->arena, "perspective %.*s %.*s %" PRId64,
                                                    STR_ARG(target.perspective), STR_ARG(target.stream),
                                                    target.version + target.position),
-                              .timeout_ms = timeout_ms,
+                              .timeout_ms = request_number(request, "timeout_ms", WAIT_MS_DEFAULT),
                               .progress = str_from(arena_printf(request->arena, "at %" PRId64, found.at))};
-    if (waiting.what != NULL && request->front->wait(request->self, &waiting))
+    if (!found.reached && waiting.what != NULL && request->front->wait(request->self, &waiting))
         return PAWL_OK;
-    return error_set(err, PAWL_BUSY, "wait", "not in %" PRId64 " ms; the perspective has reached %" PRId64,
-                     timeout_ms, found.at);
+    if (!found.reached)
+        request_exit_with(request, error_exit_code(PAWL_BUSY));
+    return REQUEST_RECORD(request, reached_columns, err, cell_text(target.perspective), cell_int(found.at),
+                          cell_bool(found.reached));
 }
 
 /* ---- Checkpoints */
@@ -304,8 +303,9 @@ static const struct field switch_fields[] = {
 static const struct field wait_fields[] = {
     {TEXT_FIELD(IN_PATH, "name", PAWL_STREAM_BYTES_MAX, "The perspective, with or without its version."),
      .required = true, .value = "NAME[@VERSION]"},
-    {TEXT_FIELD(IN_QUERY, "stream", PAWL_STREAM_BYTES_MAX, "The stream.")},
-    {INT_FIELD(IN_QUERY, "at_version", 1, 0, "The version of the stream that must be applied.")},
+    {TEXT_FIELD(IN_QUERY, "stream", PAWL_STREAM_BYTES_MAX, "The stream."), .example = "\"order-1\""},
+    {INT_FIELD(IN_QUERY, "at_version", 1, 0, "The version of the stream that must be applied."),
+     .example = "1"},
     {INT_FIELD(IN_QUERY, "position", 1, 0, "Everything up to this position must be applied.")},
     {DURATION_FIELD(IN_QUERY, "timeout_ms", 1, PAWL_WAIT_RESULT_MS_MAX,
                     "How long to wait; 30s by default.")}};
@@ -327,7 +327,7 @@ static const struct operation operations[] = {
      COLUMNS(checkpoint_error_columns), .run = perspective_errors, .empty = "nothing has failed"},
     {OPERATION("perspective.wait", "Wait until a perspective has applied what was written"),
      READS("/v1/perspectives/{name}/wait"), FIELDS(wait_fields), RECORD(reached_columns), .run = wait_for,
-     .check = check_wait,
+     .check = check_wait, .details = "The exit code is 75 when it has not been applied in time.",
      .example = "pawl perspective wait orders --stream order-1 --at-version 3 --timeout 5s"},
     {OPERATION("perspective.pause", "Stop applying events to a perspective for now"),
      POSTS("/v1/perspectives/{name}/pause"), FIELDS(key_fields), RECORD(perspective_answer_columns),

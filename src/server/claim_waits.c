@@ -171,7 +171,9 @@ bool claim_waits_keep(struct claim_waits *waits, struct exchange *exchange) {
     int64_t now_ms = clock_boot_ms();
     exchange->wait.trying = false;
     if (!exchange->wait.kept)
-        exchange->wait.until_ms = exchange->began_us / 1000 + call->wait_ms;
+        exchange->wait.since_ms = exchange->began_us / 1000;
+    if (!exchange->wait.kept)
+        exchange->wait.until_ms = exchange->wait.since_ms + call->wait_ms;
     bool waits_on = waits != NULL && call->wait_ms > 0 && !waits->ending && !exchange->wait.gone &&
                     now_ms < exchange->wait.until_ms;
     if (waits_on && !exchange->wait.kept && waits->count >= PAWL_HTTP_CLAIMS_WAITING_MAX) {
@@ -216,7 +218,7 @@ static void take_gone(struct claim_waits *waits) {
 
 /* Most of what is waited for comes soon: the distance between two looks is a quarter of the time waited. */
 static int64_t look_gap_ms(const struct exchange *exchange) {
-    int64_t gap_ms = (exchange->wait.tried_ms - exchange->began_us / 1000) / 4;
+    int64_t gap_ms = (exchange->wait.tried_ms - exchange->wait.since_ms) / 4;
     return gap_ms < GAP_MS ? GAP_MS : gap_ms > LOOK_MS ? LOOK_MS : gap_ms;
 }
 

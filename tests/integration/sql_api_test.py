@@ -173,7 +173,9 @@ class SqlApi(CliTest):
 
         job, request = call("SELECT pawl.enqueue('report', queue => 'q')"), "01900000-0000-7000-8000-000000000009"
         self.assertEqual(wait(job), "f|ready|")
-        running = claimed("job_claim", queue="'q'")
+        rows = call(f"SELECT id || ' ' || token || ' ' || attempt FROM pawl.job_claim('{ME}', 'q')").split()
+        self.assertEqual(rows[2], "1")
+        running = [tuple(rows[:2])]
         self.assertEqual(call(f"SELECT pawl.job_cancel({job})"), "applied")
         self.assertEqual(report("job_renew", running), '({applied},{t})')
         self.assertEqual(report("job_complete", running, ", '{7}'"), "{applied}")

@@ -117,7 +117,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 10 AS $$
 #variable_conflict use_column
 BEGIN
     RETURN QUERY
-    SELECT j.id, j.token, j.type, j.payload, j.task, j.key, j.unique_key, j.attempts + 1, j.max_attempts, j.priority, j.progress,
+    SELECT j.id, j.token, j.type, j.payload, j.task, j.key, j.unique_key, j.attempts, j.max_attempts, j.priority, j.progress,
            j.traceparent, j.agent, pawl_internal.moment(j.put_ms), pawl_internal.moment(j.due_ms),
            pawl_internal.moment(nullif(j.deadline_ms, 0)), pawl_internal.moment(j.lease_until_ms)
       FROM pawl_internal.jobs_claim(pawl_internal.needed('instance', job_claim.instance), coalesce(job_claim.queue, 'default'),

@@ -39,7 +39,7 @@ enum exchange_state {
 /* Of a request that waits; claim_waits.c. */
 struct exchange_wait {
     struct exchange *next;
-    int64_t until_ms, tried_ms;
+    int64_t since_ms, until_ms, tried_ms;
     bool kept, trying;
     bool due;  /* there may be something for it */
     bool gone; /* its client */
