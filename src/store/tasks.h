@@ -76,6 +76,8 @@ struct schedule_fire {
     pawl_str name;
     int64_t
         version; /* the version that the instants were computed from; otherwise nothing happens, conflict */
+    int64_t after_ms; /* last_ms of the schedule that they were computed from; conflict if it is lower now:
+                         the store went back, and the instants between would be lost */
     const int64_t *instants; /* ascending; those to fire */
     const int64_t *due_ms;   /* when each job is due (instant + jitter) */
     size_t count;
@@ -84,7 +86,7 @@ struct schedule_fire {
 };
 
 struct fire_result {
-    enum store_answer answer; /* applied, conflict (version), not found */
+    enum store_answer answer; /* applied, conflict (version, after_ms), not found */
     enum store_answer
         *answers; /* per instant: applied, duplicate (it had fired), conflict (overlap: skipped) */
     int64_t *ids; /* jobs; 0 unless applied */

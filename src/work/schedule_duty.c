@@ -139,6 +139,7 @@ static pawl_status fire(struct store *store, const struct job_schedule *in, cons
         due_ms[i] = schedule_due_ms(schedule, &id, fires->ticks_ms[i]);
     struct schedule_fire call = {.name = in->name,
                                  .version = in->version,
+                                 .after_ms = in->last_ms,
                                  .instants = fires->ticks_ms,
                                  .due_ms = due_ms,
                                  .count = fires->count,

@@ -100,7 +100,7 @@ static void a_cancel_beside_a_completion_leaves_one_end(void **state) {
 /* covers: B4.3 */
 static void one_instant_fires_once_whoever_comes(void **state) {
     struct scene *s = *state;
-    static const char fire[] = "SELECT (pawl_internal.schedule_fire('s', 1, ARRAY[1000]::bigint[], "
+    static const char fire[] = "SELECT (pawl_internal.schedule_fire('s', 1, 0, ARRAY[1000]::bigint[], "
                                "ARRAY[1000]::bigint[], 1000, 2000)).answers";
     run(s, s->observer,
         "SELECT answer FROM pawl_internal.task_put('t', NULL, 'x', NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, "

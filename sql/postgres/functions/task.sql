@@ -48,13 +48,13 @@ $$;
 
 -- name: schedule_fire
 -- Makes the jobs of some instants, each at most once however often it is called, and moves the schedule on.
--- params: p_name text, p_version bigint, p_instants, p_due bigint[], p_through_ms, p_next_ms bigint
--- returns: answer 1 applied, 4 conflict (another version), 6 not found; per instant answers (1 applied, 2 it had fired, 4 skipped
+-- params: p_name text, p_version bigint, p_after_ms bigint: last_ms when the instants were computed; p_instants, p_due bigint[], p_through_ms, p_next_ms bigint
+-- returns: answer 1 applied, 4 conflict (another version, or the store went back to a lower last_ms), 6 not found; per instant answers (1 applied, 2 it had fired, 4 skipped
 --   because an earlier job is unfinished, 7 refused) and ids
 -- tables: schedule (updated), schedule_fire (inserted), those of job_insert
 -- locks: the schedule
 CREATE OR REPLACE FUNCTION pawl_internal.schedule_fire(
-    p_name text, p_version bigint, p_instants bigint[], p_due bigint[], p_through_ms bigint, p_next_ms bigint, OUT answer smallint,
+    p_name text, p_version bigint, p_after_ms bigint, p_instants bigint[], p_due bigint[], p_through_ms bigint, p_next_ms bigint, OUT answer smallint,
     OUT answers smallint[], OUT ids bigint[])
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
@@ -73,7 +73,7 @@ BEGIN
     IF NOT FOUND THEN
         answer := :ANSWER_NOT_FOUND;
         RETURN;
-    ELSIF v_schedule.version <> p_version THEN
+    ELSIF v_schedule.version <> p_version OR v_schedule.last_ms < p_after_ms THEN
         answer := :ANSWER_CONFLICT;
         RETURN;
     END IF;

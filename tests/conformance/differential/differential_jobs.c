@@ -339,6 +339,7 @@ static void fire(struct world *w) {
     int64_t instants[2] = {first, first + 1 + pick(w, 100)};
     struct schedule_fire in = {.name = name(w, "sched", pick(w, 2)),
                                .version = pick(w, 4) + 1,
+                               .after_ms = pick(w, 4) == 0 ? first - 1 : 0,
                                .instants = instants,
                                .due_ms = instants,
                                .count = 2,

@@ -288,6 +288,32 @@ static void a_schedule_fires_once_per_instant(void **state) {
     expect(c, PAWL_NOT_FOUND, c->jobs->schedule_remove(c->store, STR("s"), &c->err));
 }
 
+/* A worker computed instants, and the database went back to before the last ones. */
+static void a_fire_of_a_later_state_is_a_conflict(void **state) {
+    struct conf *c = *state;
+    join_jobs(c, 1);
+    put_task(c, task_named("t"));
+    int64_t t = c->now_ms, instants[] = {t + 2};
+    put_schedule(c, schedule_named("s", OVERLAP_ALLOW, t + 1));
+    advance(c, 10);
+    struct schedule_fire in = {.name = STR("s"),
+                               .version = 1,
+                               .after_ms = t + 1,
+                               .instants = instants,
+                               .due_ms = instants,
+                               .count = 1,
+                               .through_ms = t + 2};
+    struct fire_result result;
+    ok(c, c->jobs->schedule_fire(c->store, &in, c->arena, &result, &c->err));
+    assert_int_equal(result.answer, ANSWER_CONFLICT);
+    assert_int_equal(take(c, 1, 10).count, 0);
+    assert_int_equal(schedules_due(c).schedules[0].next_ms, t + 1);
+    assert_int_equal(fire(c, "s", 1, t + 1, t + 2).answer, ANSWER_APPLIED);
+    ok(c, c->jobs->schedule_fire(c->store, &in, c->arena, &result, &c->err));
+    assert_int_equal(result.answer, ANSWER_APPLIED);
+    assert_int_equal(take(c, 1, 10).count, 2);
+}
+
 static void overlap_skips_or_queues(void **state) {
     struct conf *c = *state;
     join_jobs(c, 1);
@@ -401,6 +427,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(a_job_carries_its_agent),
     CONF_TEST(a_request_that_stored_nothing_is_not_used_up),
     CONF_TEST(a_schedule_fires_once_per_instant),
+    CONF_TEST(a_fire_of_a_later_state_is_a_conflict),
     CONF_TEST(overlap_skips_or_queues),
     CONF_TEST(retention_is_the_tasks),
     CONF_TEST(executions_are_listed_in_bounded_pages),

@@ -58,7 +58,7 @@ pawl_status postgres_jobs_schedule_fire(struct store *store, const struct schedu
     struct fire_result result = {0};
     struct query q =
         pg_write(store, POSTGRES_Q_SCHEDULE_FIRE, "schedule_fire", arena, check_schedule_fire(in, err));
-    SEND(&q, in->name, in->version, LIST(in->instants, in->count), LIST(in->due_ms, in->count),
+    SEND(&q, in->name, in->version, in->after_ms, LIST(in->instants, in->count), LIST(in->due_ms, in->count),
          in->through_ms, in->next_ms);
     pawl_status status = pg_ask_one(&q, err);
     if (status == PAWL_OK) {

@@ -118,9 +118,8 @@ static pawl_status fire_in(struct jobs_call *call, const struct schedule_fire *i
     pawl_status status = schedule_find(op, in->name, &schedule, &found);
     if (status != PAWL_OK)
         return status;
-    result->answer = !found                            ? ANSWER_NOT_FOUND
-                     : schedule.version != in->version ? ANSWER_CONFLICT
-                                                       : ANSWER_APPLIED;
+    bool same = found && schedule.version == in->version && schedule.last_ms >= in->after_ms;
+    result->answer = !found ? ANSWER_NOT_FOUND : same ? ANSWER_APPLIED : ANSWER_CONFLICT;
     for (size_t i = 0; status == PAWL_OK && i < in->count; i++) {
         if (result->answer != ANSWER_APPLIED)
             result->answers[i] = ANSWER_CONFLICT;
