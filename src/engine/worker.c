@@ -130,7 +130,8 @@ static pawl_status add_perspectives(struct pawl_worker *worker, const pawl_worke
                                          .timeout_ms = in->timeout_ms,
                                          .helpers = worker->config.engine.slots - 1,
                                          .outside = in->perspectives_outside,
-                                         .observer = worker->observer};
+                                         .observer = worker->observer,
+                                         .log = &worker->config.log};
     worker->config.engine.checkpoints = in->perspectives_outside;
     pawl_status status = perspectives_create(&config, worker->handlers, &worker->perspectives, err);
     worker->config.perspectives = worker->perspectives;
@@ -347,17 +348,24 @@ static pawl_status open_pipes(struct pawl_worker *worker, pawl_error *err) {
 /* Other starters of programs besides the runtime: what they have started is not an orphan. */
 static void name_launchers(struct pawl_worker *worker) {
     struct runtime_config *config = &worker->config;
+    struct perspectives *views = worker->perspectives;
+    struct pipes *pipes[] = {worker->pipes, worker->tools != NULL ? tools_pipes(worker->tools) : NULL,
+                             views != NULL ? perspectives_pipes(views) : NULL};
+    struct launcher *launchers[] = {
+        worker->tools != NULL ? tools_launcher(worker->tools) : NULL,
+        views != NULL ? perspectives_launcher(views) : NULL,
+        worker->receptors != NULL ? receptors_launcher(worker->receptors) : NULL,
+        worker->alerts != NULL ? alert_watch_launcher(worker->alerts) : NULL,
+    };
     config->launcher_count = 0;
-    if (worker->tools != NULL)
-        config->launchers[config->launcher_count++] = tools_launcher(worker->tools);
-    if (worker->perspectives != NULL && perspectives_launcher(worker->perspectives) != NULL)
-        config->launchers[config->launcher_count++] = perspectives_launcher(worker->perspectives);
-    if (worker->pipes != NULL)
-        config->launchers[config->launcher_count++] = pipes_launcher(worker->pipes);
-    if (worker->receptors != NULL)
-        config->launchers[config->launcher_count++] = receptors_launcher(worker->receptors);
-    if (worker->alerts != NULL && alert_watch_launcher(worker->alerts) != NULL)
-        config->launchers[config->launcher_count++] = alert_watch_launcher(worker->alerts);
+    for (size_t i = 0; i < sizeof(launchers) / sizeof(*launchers); i++) {
+        if (launchers[i] != NULL)
+            config->launchers[config->launcher_count++] = launchers[i];
+    }
+    for (size_t i = 0; i < sizeof(pipes) / sizeof(*pipes); i++) {
+        if (pipes[i] != NULL)
+            config->launchers[config->launcher_count++] = pipes_launcher(pipes[i]);
+    }
 }
 
 pawl_status pawl_worker_run(pawl_worker *worker, bool *forced, pawl_error *err) {

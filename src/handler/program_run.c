@@ -26,7 +26,9 @@ static void run_process(const struct program_call *call, struct program_result *
                                 .out_kept = call->out_kept,
                                 .on_line = call->on_progress != NULL ? take_line : NULL,
                                 .self = (void *)(uintptr_t)call};
-    if (process_run(call->launcher, &spec, &call->limits, &result->output, &result->process, &err) == PAWL_OK)
+    result->status =
+        process_run(call->launcher, &spec, &call->limits, &result->output, &result->process, &err);
+    if (result->status == PAWL_OK)
         result->verdict = program_judge(&result->process, buf_str(&result->output), call->timeout_ms);
     else
         snprintf(result->verdict.error, PROGRAM_ERROR_BYTES, "%s", err.text);
@@ -41,6 +43,8 @@ static void write_members(struct buf *line, const struct program_call *call) {
         if (call->names[i].value != NULL)
             json_put_str(&json, call->names[i].name, str_from(call->names[i].value));
     }
+    if (call->attempt > 0)
+        json_put_int(&json, "attempt", call->attempt);
 }
 
 static void run_kept(const struct program_call *call, struct program_result *result) {
@@ -55,6 +59,7 @@ static void run_kept(const struct program_call *call, struct program_result *res
     write_members(&line, call);
     if (line.failed) {
         snprintf(verdict->error, sizeof(verdict->error), "out of memory");
+        result->status = PAWL_NO_MEMORY;
         buf_free(&line);
         return;
     }
@@ -69,11 +74,16 @@ static void run_kept(const struct program_call *call, struct program_result *res
     buf_free(&line);
     result->process = answer.end;
     result->output = answer.output;
-    if (answer.result == PIPE_NONE && answer.end.outcome != PROCESS_NOT_STARTED)
+    result->unanswered = answer.result == PIPE_NONE && answer.end.outcome != PROCESS_NOT_STARTED;
+    if (answer.end.outcome == PROCESS_NOT_STARTED)
+        result->status = PAWL_UNAVAILABLE;
+    else if (result->unanswered)
         *verdict = program_judge(&answer.end, (pawl_str){NULL, 0}, call->timeout_ms);
     if (answer.result != PIPE_NONE)
         verdict->outcome = meant[answer.result];
     verdict->delay_ms = answer.after_ms;
+    if (call->out_max > 0 && answer.output.len > call->out_max)
+        result->process.outcome = PROCESS_FLOODED;
     if (answer.end.outcome != PROCESS_TIMED_OUT)
         snprintf(verdict->error, sizeof(verdict->error), "%s", answer.error);
 }

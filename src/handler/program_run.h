@@ -16,6 +16,7 @@ struct program_call {
     size_t pair_count;
     const struct environment_pair *names; /* beside the item in the line; values may be NULL */
     size_t name_count;
+    int attempt;              /* beside it as well, unless 0 */
     size_t out_max, out_kept; /* as process_spec */
     struct stop_limit limits;
     const atomic_bool *asked; /* of a kept program: as pipe_call */
@@ -26,7 +27,9 @@ struct program_call {
 };
 
 struct program_result {
+    pawl_status status;         /* not PAWL_OK: why it was not started */
     struct process_end process; /* PROCESS_NOT_STARTED: nothing was tried; wait_ms says how long to wait */
+    bool unanswered;            /* a kept program got the item and ended: it may have happened */
     struct program_verdict verdict;
     struct buf output; /* what it said on stdout, or its output; freed by the caller */
 };

@@ -18,6 +18,40 @@
 
 enum { LOOK_MS = 50, BUSY_MS = 500 /* how long an item waits that found no process with room */ };
 
+static void pipe_free(struct pipe *pipe) {
+    if (pipe == NULL)
+        return;
+    pthread_cond_destroy(&pipe->room);
+    arena_free(pipe->arena);
+    free(pipe->processes);
+    free(pipe);
+}
+
+void pipes_free(struct pipes *pipes) {
+    if (pipes == NULL)
+        return;
+    pthread_mutex_lock(&pipes->lock);
+    bool runs = !pipes->closing;
+    pipes->closing = true;
+    pthread_mutex_unlock(&pipes->lock);
+    if (runs) {
+        pipe_wake(pipes);
+        pthread_join(pipes->thread, NULL);
+    }
+    for (struct pipe *pipe = pipes->first, *next; pipe != NULL; pipe = next) {
+        next = pipe->next;
+        pipe_free(pipe);
+    }
+    if (pipes->epoll_fd >= 0)
+        close(pipes->epoll_fd);
+    if (pipes->wake_fd >= 0)
+        close(pipes->wake_fd);
+    launcher_free(pipes->launcher);
+    arena_free(pipes->scratch);
+    pthread_mutex_destroy(&pipes->lock);
+    free(pipes);
+}
+
 pawl_status pipes_create(const char *name, struct log *log, struct pipes **out, pawl_error *err) {
     struct pipes *pipes = calloc(1, sizeof(*pipes));
     if (pipes == NULL)
@@ -50,67 +84,67 @@ pawl_status pipes_create(const char *name, struct log *log, struct pipes **out, 
     return PAWL_OK;
 }
 
-void pipes_free(struct pipes *pipes) {
-    if (pipes == NULL)
-        return;
-    pthread_mutex_lock(&pipes->lock);
-    bool runs = !pipes->closing;
-    pipes->closing = true;
-    pthread_mutex_unlock(&pipes->lock);
-    if (runs) {
-        pipe_wake(pipes);
-        pthread_join(pipes->thread, NULL);
-    }
-    while (pipes->first != NULL) {
-        struct pipe *pipe = pipes->first;
-        pipes->first = pipe->next;
-        pthread_cond_destroy(&pipe->room);
-        free(pipe->processes);
-        free(pipe->pairs);
-        free(pipe);
-    }
-    if (pipes->epoll_fd >= 0)
-        close(pipes->epoll_fd);
-    if (pipes->wake_fd >= 0)
-        close(pipes->wake_fd);
-    launcher_free(pipes->launcher);
-    arena_free(pipes->scratch);
-    pthread_mutex_destroy(&pipes->lock);
-    free(pipes);
-}
-
 struct launcher *pipes_launcher(struct pipes *pipes) {
     return pipes->launcher;
+}
+
+void pipes_log(struct pipes *pipes, struct log *log) { pipes->log = log; }
+
+/* A copy of the config in the pipe's arena, with one pair more. */
+static bool copy_config(struct pipe *pipe, const struct pipe_config *config) {
+    size_t words = 0, count = config->pair_count;
+    while (config->argv[words] != NULL)
+        words++;
+    char **argv = arena_array(pipe->arena, words + 1, sizeof(*argv));
+    struct environment_pair *pairs = arena_array(pipe->arena, count + 1, sizeof(*pairs));
+    bool fine = argv != NULL && pairs != NULL;
+    for (size_t i = 0; fine && i < words; i++)
+        fine = (argv[i] = arena_strdup(pipe->arena, config->argv[i])) != NULL;
+    if (!fine)
+        return false;
+    if (count > 0)
+        memcpy(pairs, config->pairs, count * sizeof(*pairs));
+    pairs[count] = (struct environment_pair){"PAWL_PIPE", "1"};
+    pipe->config = *config;
+    pipe->config.name = arena_strdup(pipe->arena, config->name);
+    pipe->config.argv = argv;
+    pipe->config.pairs = pairs;
+    pipe->config.pair_count = count + 1;
+    for (size_t i = 0, at = 0; i < words && at < sizeof(pipe->command); i++)
+        at += (size_t)snprintf(pipe->command + at, sizeof(pipe->command) - at, "%s%s", i > 0 ? " " : "",
+                               argv[i]);
+    return pipe->config.name != NULL;
 }
 
 pawl_status pipe_add(struct pipes *pipes, const struct pipe_config *config, struct pipe **out,
                      pawl_error *err) {
     struct pipe *pipe = calloc(1, sizeof(*pipe));
-    int count = 2 * (config->processes_max > 0 ? config->processes_max : 1);
-    struct environment_pair *pairs = calloc(config->pair_count + 1, sizeof(*pairs));
-    struct pipe_process *processes = calloc((size_t)count, sizeof(*processes));
-    if (pipe == NULL || pairs == NULL || processes == NULL) {
-        free(pipe);
-        free(pairs);
-        free(processes);
+    if (pipe == NULL)
+        return error_no_memory(err, "pipe");
+    thread_cond_init(&pipe->room);
+    pipe->pipes = pipes;
+    pipe->arena = arena_create(0);
+    pipe->process_count = 2 * config->processes_max;
+    pipe->processes = calloc((size_t)pipe->process_count, sizeof(*pipe->processes));
+    if (pipe->processes == NULL || pipe->arena == NULL || !copy_config(pipe, config)) {
+        pipe_free(pipe);
         return error_no_memory(err, "pipe");
     }
-    if (config->pair_count > 0)
-        memcpy(pairs, config->pairs, config->pair_count * sizeof(*pairs));
-    pairs[config->pair_count] = (struct environment_pair){"PAWL_PIPE", "1"};
-    *pipe = (struct pipe){.pipes = pipes, .config = *config, .pairs = pairs, .processes = processes};
-    pipe->config.processes_max = count / 2;
-    pipe->process_count = count;
-    for (size_t i = 0, at = 0; config->argv[i] != NULL && at < sizeof(pipe->command); i++)
-        at += (size_t)snprintf(pipe->command + at, sizeof(pipe->command) - at, "%s%s", i > 0 ? " " : "",
-                               config->argv[i]);
-    thread_cond_init(&pipe->room);
     pthread_mutex_lock(&pipes->lock);
     pipe->next = pipes->first;
     pipes->first = pipe;
     pthread_mutex_unlock(&pipes->lock);
     *out = pipe;
     return PAWL_OK;
+}
+
+struct pipe *pipe_find(struct pipes *pipes, const char *name) {
+    pthread_mutex_lock(&pipes->lock);
+    struct pipe *pipe = pipes->first;
+    while (pipe != NULL && strcmp(pipe->config.name, name) != 0)
+        pipe = pipe->next;
+    pthread_mutex_unlock(&pipes->lock);
+    return pipe;
 }
 
 const char *pipe_command(const struct pipe *pipe) { return pipe->command; }

@@ -21,7 +21,7 @@ struct pipes;
 struct pipe;
 
 struct pipe_config {
-    const char *name;  /* for the log */
+    const char *name;  /* for the log, and for pipe_find */
     char *const *argv; /* argv[0] is a path */
     const struct environment_pair *pairs;
     size_t pair_count;
@@ -30,7 +30,7 @@ struct pipe_config {
     int recycle_mb;    /* of its memory; 0 = any */
 };
 
-/* name is part of every process's PAWL_RUN; the log is borrowed. */
+/* name is part of every process's PAWL_RUN; the log is borrowed, and may be NULL. */
 PAWL_MUSTCHECK pawl_status pipes_create(const char *name, struct log *log, struct pipes **pipes,
                                         pawl_error *err);
 /* Ends every process: end of input, SIGTERM, SIGKILL, PROCESS_TERM_MS apart. No call may be running. Takes
@@ -40,9 +40,15 @@ void pipes_free(struct pipes *pipes);
 /* Of the processes, for the sweep of orphans. */
 struct launcher *pipes_launcher(struct pipes *pipes);
 
-/* Nothing is started yet. Everything in config is borrowed; PAWL_PIPE=1 is added to the environment. */
+/* Before the first call. */
+void pipes_log(struct pipes *pipes, struct log *log);
+
+/* Nothing is started yet. The texts of the pairs are borrowed; PAWL_PIPE=1 is added to them. */
 PAWL_MUSTCHECK pawl_status pipe_add(struct pipes *pipes, const struct pipe_config *config, struct pipe **pipe,
                                     pawl_error *err);
+
+/* The one of this name; NULL: there is none. */
+struct pipe *pipe_find(struct pipes *pipes, const char *name);
 
 /* Its name among the programs that cannot be started (start_failure.h). */
 const char *pipe_command(const struct pipe *pipe);

@@ -53,7 +53,7 @@ struct pipe {
     struct pipes *pipes;
     struct pipe *next;
     struct pipe_config config;
-    struct environment_pair *pairs; /* those of the config, and one more */
+    struct arena *arena; /* owns the texts of config */
     char command[256];
     struct pipe_process *processes; /* twice processes_max: those that leave have a place, too */
     int process_count;

@@ -96,8 +96,8 @@ static void start(struct pipe *pipe) {
     while (process->state != PIPE_ABSENT)
         process++;
     struct process_spec spec = {.argv = pipe->config.argv,
-                                .pairs = pipe->pairs,
-                                .pair_count = pipe->config.pair_count + 1,
+                                .pairs = pipe->config.pairs,
+                                .pair_count = pipe->config.pair_count,
                                 .talks = true};
     *process = (struct pipe_process){.pipe = pipe};
     if (process_start(&process->process, launcher, &spec, &err) != PAWL_OK) {

@@ -321,5 +321,99 @@ class LifeTest(PipeTest):
         self.assertEqual(alive(f"{self.dir}/handler.py"), [])
 
 
+# A tool and a perspective, of the same program.
+VIEWS = '''
+import json, os, sys
+NOTES = sys.argv[1]
+
+def say(**line):
+    print(json.dumps(line), flush=True)
+
+print(json.dumps({"ready": True, "more": "is ignored"}), flush=True)
+for line in sys.stdin:
+    item = json.loads(line)
+    with open(NOTES, "a") as file:
+        file.write(json.dumps({"pid": os.getpid(), **item}) + "\\n")
+    if "events" in item:
+        again = item["attempt"] == 1 and item["events"][0]["type"] == "Odd"
+        say(id=item["id"], result="retry" if again else "done", error="odd", after_ms=100)
+    elif "tool" in item:
+        do = item["arguments"].get("do")
+        if do == "exit":
+            os._exit(3)
+        if do == "large":
+            say(id=item["id"], result="done", output="x" * 2000000)
+        elif do in ("reject", "retry"):
+            say(id=item["id"], result=do, error="it said so")
+        else:
+            say(id=item["id"], result="done", output={"items": [{"sku": item["arguments"].get("from", "A")}], "next": None})
+'''
+
+
+class AlikeTest(WorkerTest):
+    """Tools, and with them pipelines and the pages of runs, perspectives and receptors on events use them as messages and jobs do."""
+
+    def setUp(self):
+        super().setUp()
+        (self.dir / "views.py").write_text(VIEWS, encoding="utf-8")
+        self.notes = self.dir / "notes"
+        self.command = f"{sys.executable} {self.dir}/views.py {self.notes}"
+        (self.dir / "tools.json").write_text(json.dumps({"tools": {"shop": {"pipe": self.command, "concurrency": 2}}}), encoding="utf-8")
+        self.env["PAWL_TOOLS"] = str(self.dir / "tools.json")
+
+    def told(self):
+        return [json.loads(line) for line in self.notes.read_text().splitlines()]
+
+    def test_a_tool(self):
+        self.assertEqual(self.ok("tool", "call", "shop", '{"from": "B"}'), {"items": [{"sku": "B"}], "next": None})
+        item, = self.told()
+        self.assertEqual((item["tool"], item["arguments"]), ("shop", {"from": "B"}))
+        self.refused(65, "the tool shop failed: it said so", "tool", "call", "shop", '{"do": "reject"}')
+        self.assertNotIn("may have happened", self.refused(69, "it said so", "tool", "call", "shop", '{"do": "retry"}').err)
+        done = self.run_pawl("tool", "call", "shop", '{"do": "exit"}')
+        self.assertEqual(done.code, 76, done)
+        self.assertIn("ended without an answer: exit code 3", done.err)
+        self.assertIn("wrote more than 1048576 bytes", self.run_pawl("tool", "call", "shop", '{"do": "large"}').err)
+
+    def test_pages_and_pipelines(self):
+        (self.dir / "run.json").write_text(json.dumps(
+            {"name": "r", "partitions": {"range": {"from": 0, "to": 40, "parts": 8}},
+             "page": {"uses": "shop", "with": {"from": "${item.from}"}, "answer": {"items": "items", "key": "sku", "next": "next"}}}))
+        (self.dir / "pipeline.json").write_text(json.dumps({"steps": [{"id": "a", "uses": "shop", "with": {"from": 7}}]}))
+        self.ok("run", "start", str(self.dir / "run.json"))
+        self.ok("job", "enqueue", "--pipeline", str(self.dir / "pipeline.json"))
+        self.assertEqual(self.run_worker("--kinds", "jobs", "--concurrency", "4").code, 0)
+        self.assertEqual(sorted(row["key"] for row in self.ok("run", "items", "1")), sorted(str(n) for n in range(0, 40, 5)))
+        told = self.told()
+        self.assertEqual(len(told), 9)
+        self.assertLessEqual(len({item["pid"] for item in told}), 2)
+        self.assertTrue(all(item["idempotency_key"] for item in told))
+
+    def test_a_perspective(self):
+        (self.dir / "view.json").write_text(json.dumps({"name": "v", "version": 1, "on": ["*"], "pipe": self.command}))
+        self.ok("perspective", "set", str(self.dir / "view.json"))
+        for n in range(6):
+            self.ok("event", "append", f"s-{n % 2}", "Odd" if n == 3 else "Even", "{}")
+        self.start("--kinds", "perspectives", "--perspectives-outside", "--concurrency", "2")
+        self.wait(lambda: self.notes.exists() and
+                  {(event["stream"], event["version"]) for item in self.told() if item["events"][0]["type"] != "Odd" or item["attempt"] > 1
+                   for event in item["events"]} == {(f"s-{n % 2}", n // 2 + 1) for n in range(6)}, what="all events")
+        said = self.stop()
+        self.assertNotIn("pipe_ended", said)
+        for item in self.told():
+            last = item["events"][-1]
+            self.assertEqual((item["perspective"], item["idempotency_key"]), ("v@1", f"{last['stream']}:{last['version']}"))
+
+    def test_a_receptor_on_events(self):
+        (self.dir / "handler.py").write_text(HANDLER, encoding="utf-8")
+        notes = self.dir / "receptor"
+        self.start("--on", f"mail@event:*=pipe:{sys.executable} {self.dir}/handler.py 1 {notes}")
+        self.wait(lambda: self.ok("receptor", "list"), what="the receptor")
+        self.ok("event", "append", "s-1", "Happened", "{}")
+        self.wait(lambda: notes.exists() and "end Happened" in notes.read_text(), what="the event")
+        self.stop()
+        self.assertIn("begin Happened done 1 mail", notes.read_text())
+
+
 if __name__ == "__main__":
     sys.exit(cli_support.main(sys.modules[__name__]))

@@ -31,10 +31,11 @@ static const struct operation commands[] = {
     {OPERATION("perspective.set", "Register perspectives from files or directories"), FIELDS(fields),
      .changes = CHANGES_ACTION, .terminal = register_files, .options = OPTION(PERSPECTIVE_BATCH),
      .database = DATABASE_MAKE,
-     .details = "A file is YAML or JSON with name, version, on (patterns) and one of sql, exec, http and "
-                "function; docs/perspectives.md describes it. The first version of a name is live; a later "
-                "one fills beside it until pawl perspective switch. Setting the same definition again "
-                "changes nothing; a different one under the same version is refused.",
+     .details =
+         "A file is YAML or JSON with name, version, on (patterns) and one of sql, exec, pipe, http and "
+         "function; docs/perspectives.md describes it. The first version of a name is live; a later "
+         "one fills beside it until pawl perspective switch. Setting the same definition again "
+         "changes nothing; a different one under the same version is refused.",
      .example = "pawl perspective set perspectives/"},
 };
 

@@ -12,7 +12,7 @@
 #include "process/process.h"
 #include "work/receptors/feed.h"
 
-enum { RUNTIME_LAUNCHERS_MAX = 6 };
+enum { RUNTIME_LAUNCHERS_MAX = 8 };
 
 /* What jobs need besides what all work needs; borrowed, as all texts are. */
 struct runtime_jobs {

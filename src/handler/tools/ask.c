@@ -17,6 +17,8 @@ void tools_limit(struct tools *tools, int64_t list_ms) { tools->list_ms = list_m
 void tools_log(struct tools *tools, struct log *log) {
     for (size_t i = 0; i < tools->server_count; i++)
         tools->servers[i].config.log = log;
+    if (tools->pipes != NULL)
+        pipes_log(tools->pipes, log);
 }
 
 struct stop_limit tools_wait(const struct tools *tools, const stop_flag *cancel) {

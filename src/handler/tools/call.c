@@ -7,15 +7,16 @@
 #include "base/text/encode.h"
 #include "base/time/clock.h"
 #include "base/uuid.h"
-#include "handler/program_end.h"
+#include "handler/program_run.h"
 #include "handler/tools/int.h"
 #include "handler/webhook.h"
 
-enum { PAIRS_OWN = 4 };
+enum { PAIRS_OWN = 3 };
 
-static pawl_status judge_end(const struct tool_call *call, const struct process_end *end, pawl_str output,
+static pawl_status judge_end(const struct tool_call *call, const struct program_result *result,
                              struct tool_answer *answer, pawl_error *err) {
-    switch (end->outcome) {
+    const struct program_verdict *verdict = &result->verdict;
+    switch (result->process.outcome) {
     case PROCESS_CANCELLED:
     case PROCESS_STOPPED:
     case PROCESS_FENCED:
@@ -26,68 +27,68 @@ static pawl_status judge_end(const struct tool_call *call, const struct process_
     case PROCESS_FLOODED:
         return error_set(err, PAWL_INVALID, "tools", "the tool %.*s wrote more than %d bytes",
                          STR_ARG(call->uses), TOOLS_OUTPUT_BYTES_MAX);
+    case PROCESS_NOT_STARTED:
+        return error_set(err, result->status, "tools", "%s", verdict->error);
     case PROCESS_EXITED:
     case PROCESS_SIGNALLED:
-    case PROCESS_NOT_STARTED:
         break;
     }
-    struct program_verdict verdict = program_judge(end, output, 0);
-    if (verdict.outcome == HANDLED_DONE)
+    if (verdict->outcome == HANDLED_DONE)
         return PAWL_OK;
-    answer->retry_after_ms = verdict.delay_ms;
-    answer->throttled = verdict.outcome == HANDLED_SNOOZE;
-    return error_set(err, verdict.outcome == HANDLED_PERMANENT ? PAWL_INVALID : PAWL_UNAVAILABLE, "tools",
-                     "the tool %.*s failed: %s", STR_ARG(call->uses), verdict.error);
+    answer->retry_after_ms = verdict->delay_ms;
+    answer->throttled = verdict->outcome == HANDLED_SNOOZE;
+    return error_set(err, verdict->outcome == HANDLED_PERMANENT ? PAWL_INVALID : PAWL_UNAVAILABLE, "tools",
+                     "the tool %.*s failed: %s", STR_ARG(call->uses), verdict->error);
 }
 
-static pawl_status make_pairs(const struct tool *tool, const struct tool_call *call, struct arena *arena,
-                              struct process_spec *spec, pawl_error *err) {
-    size_t count = 0;
-    struct environment_pair *pairs = arena_array(arena, tool->pair_count + PAIRS_OWN, sizeof(*pairs));
-    char *name = arena_copy(arena, call->uses.ptr, call->uses.len);
-    if (pairs == NULL || name == NULL)
-        return error_no_memory(err, "tools");
-    for (; count < tool->pair_count; count++)
-        pairs[count] = tool->pairs[count];
-    pairs[count++] = (struct environment_pair){"PAWL_TOOL", name};
-    if (!str_absent(call->idempotency_key))
-        pairs[count++] = (struct environment_pair){
-            "PAWL_IDEMPOTENCY_KEY", arena_copy(arena, call->idempotency_key.ptr, call->idempotency_key.len)};
-    if (!str_absent(call->traceparent))
-        pairs[count++] = (struct environment_pair){
-            "TRACEPARENT", arena_copy(arena, call->traceparent.ptr, call->traceparent.len)};
-    spec->argv = tool->argv;
-    spec->pairs = pairs;
-    spec->pair_count = count;
-    return PAWL_OK;
+static const char *copy(struct arena *arena, pawl_str text) {
+    return !str_absent(text) ? arena_copy(arena, text.ptr, text.len) : NULL;
 }
 
 pawl_status tools_process_call(struct tools *tools, const struct tool *tool, const struct tool_call *call,
                                struct arena *arena, struct tool_answer *answer, pawl_error *err) {
-    struct buf input, output;
-    struct process_end end = {0};
-    struct process_spec spec = {.out_max = TOOLS_OUTPUT_BYTES_MAX};
-    struct stop_limit limits = {call->deadline_ms, call->cancel};
-    buf_init(&input, 0);
-    buf_init(&output, 0);
-    tree_write(&input, call->arguments);
-    buf_append_char(&input, '\n');
-    pawl_status status = buf_status(&input, "tools", err);
-    spec.input = buf_str(&input);
-    if (status == PAWL_OK)
-        status = make_pairs(tool, call, arena, &spec, err);
-    if (status == PAWL_OK)
-        status = process_run(tools->launcher, &spec, &limits, &output, &end, err);
-    if (end.wait_ms > 0 && call->not_started_ms != NULL)
-        atomic_store(call->not_started_ms, end.wait_ms);
-    if (status == PAWL_OK)
-        status = judge_end(call, &end, buf_str(&output), answer, err);
-    answer->begun = status == PAWL_UNAVAILABLE &&
-                    (end.outcome == PROCESS_TIMED_OUT || end.outcome == PROCESS_SIGNALLED);
-    if (status == PAWL_OK)
-        status = tools_output(arena, buf_str(&output), &answer->output, err);
-    buf_free(&input);
-    buf_free(&output);
+    struct environment_pair *pairs = arena_array(arena, tool->pair_count + PAIRS_OWN, sizeof(*pairs));
+    const struct environment_pair own[PAIRS_OWN] = {
+        {"PAWL_TOOL", copy(arena, call->uses)},
+        {"PAWL_IDEMPOTENCY_KEY", copy(arena, call->idempotency_key)},
+        {"TRACEPARENT", copy(arena, call->traceparent)}};
+    const struct environment_pair names[PAIRS_OWN] = {
+        {"tool", own[0].value}, {"idempotency_key", own[1].value}, {"traceparent", own[2].value}};
+    struct program_result result;
+    struct buf body;
+    if (pairs == NULL)
+        return error_no_memory(err, "tools");
+    if (tool->pair_count > 0)
+        memcpy(pairs, tool->pairs, tool->pair_count * sizeof(*pairs));
+    memcpy(pairs + tool->pair_count, own, sizeof(own));
+    buf_init(&body, 0);
+    tree_write(&body, call->arguments);
+    buf_append_char(&body, '\n');
+    pawl_status status = buf_status(&body, "tools", err);
+    if (status == PAWL_OK) {
+        program_run(&(struct program_call){.argv = tool->argv,
+                                           .launcher = tools->launcher,
+                                           .pipe = tool->pipe,
+                                           .what = "arguments",
+                                           .body = buf_str(&body),
+                                           .pairs = pairs,
+                                           .pair_count = tool->pair_count + PAIRS_OWN,
+                                           .names = names,
+                                           .name_count = PAIRS_OWN,
+                                           .out_max = TOOLS_OUTPUT_BYTES_MAX,
+                                           .limits = {call->deadline_ms, call->cancel}},
+                    &result);
+        if (result.process.wait_ms > 0 && call->not_started_ms != NULL)
+            atomic_store(call->not_started_ms, result.process.wait_ms);
+        status = judge_end(call, &result, answer, err);
+        answer->begun = status == PAWL_UNAVAILABLE &&
+                        (result.unanswered || result.process.outcome == PROCESS_TIMED_OUT ||
+                         result.process.outcome == PROCESS_SIGNALLED);
+        if (status == PAWL_OK)
+            status = tools_output(arena, buf_str(&result.output), &answer->output, err);
+        buf_free(&result.output);
+    }
+    buf_free(&body);
     return status;
 }
 

@@ -224,28 +224,47 @@ static void read_method(struct tools_reader *reader, const struct tree *in, stru
         tree_wrong(&reader->in, method, "method is for an http tool, and is GET or POST");
 }
 
-static void add_tool(struct tools_reader *reader, const struct tree *in) {
-    static const char *const known[] = {"exec",        "http",          "env",    "headers",
-                                        "secret",      "allow_private", "scopes", "input",
-                                        "description", "method",        NULL};
+/* A program that is kept. */
+static void read_pipe(struct tools_reader *reader, const struct tree *in, struct tool *tool) {
     struct tools *tools = reader->tools;
-    const struct tree *exec = tree_get_cstr(in, "exec"), *http = tree_get_cstr(in, "http");
+    struct tree_reader *from = &reader->in;
+    struct pipe_config config = {.argv = tool->argv,
+                                 .pairs = tool->pairs,
+                                 .pair_count = tool->pair_count,
+                                 .processes_max = TOOLS_SESSIONS_DEFAULT};
+    config.name = copy(reader, in->key);
+    tree_read_int(from, in, "concurrency", 1, TOOLS_SESSIONS_MAX, &config.processes_max);
+    tree_read_int(from, in, "recycle_after", 1, 1000000000, &config.recycle_after);
+    tree_read_int(from, in, "recycle_mb", 1, 1000000, &config.recycle_mb);
+    if (from->status == PAWL_OK && tools->pipes == NULL)
+        from->status = pipes_create("tools", NULL, &tools->pipes, from->err);
+    if (from->status == PAWL_OK)
+        from->status = pipe_add(tools->pipes, &config, &tool->pipe, from->err);
+}
+
+static void add_tool(struct tools_reader *reader, const struct tree *in) {
+    static const char *const known[] = {
+        "exec",        "http",   "env",  "headers",     "secret",        "allow_private", "scopes", "input",
+        "description", "method", "pipe", "concurrency", "recycle_after", "recycle_mb",    NULL};
+    struct tools *tools = reader->tools;
+    const struct tree *exec = tree_get_cstr(in, "exec"), *pipe = tree_get_cstr(in, "pipe");
+    const struct tree *http = tree_get_cstr(in, "http"), *program = exec != NULL ? exec : pipe;
     const struct tree *secret = tree_get_cstr(in, "secret"), *input = tree_get_cstr(in, "input");
     const struct tree *description = tree_get_cstr(in, "description");
-    struct tool tool = {.kind = exec != NULL ? TOOL_PROCESS : TOOL_HTTP};
+    struct tool tool = {.kind = program != NULL ? TOOL_PROCESS : TOOL_HTTP};
     pawl_error why = {0};
     if (tools->count == TOOLS_MAX)
         tree_wrong(&reader->in, in, "there are 256 tools already, which is the most");
     tree_read_keys(&reader->in, in, "a tool", known);
     check_name(reader, in, true);
-    if ((exec == NULL) == (http == NULL))
-        tree_wrong(&reader->in, in, "a tool has either exec (a command) or http (an address)");
+    if ((exec != NULL) + (pipe != NULL) + (http != NULL) != 1)
+        tree_wrong(&reader->in, in, "a tool has one of exec and pipe (a command) and http (an address)");
     if (reader->in.status != PAWL_OK)
         return;
     tool.name = copy_str(reader, in->key);
     if (description != NULL)
         tool.description = copy_str(reader, description->text);
-    tool.argv = exec != NULL ? read_command(reader, exec, NULL) : NULL;
+    tool.argv = program != NULL ? read_command(reader, program, NULL) : NULL;
     tool.url = http != NULL ? read_url(reader, http) : NULL;
     read_method(reader, in, &tool);
     tool.secret = secret != NULL ? read_value(reader, secret) : NULL;
@@ -256,6 +275,8 @@ static void add_tool(struct tools_reader *reader, const struct tree *in) {
     if (reader->in.status == PAWL_OK && input != NULL &&
         schema_compile(input, NULL, &tool.input, &why) != PAWL_OK)
         tree_wrong(&reader->in, input, "%s", why.text);
+    if (reader->in.status == PAWL_OK && pipe != NULL)
+        read_pipe(reader, in, &tool);
     if (reader->in.status == PAWL_OK)
         tools->items[tools->count++] = tool;
 }

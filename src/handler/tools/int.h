@@ -8,6 +8,7 @@
 #include "handler/mcp/mcp.h"
 #include "handler/tools/tools.h"
 #include "http/http.h"
+#include "process/pipe.h"
 
 /* A tool that is registered by name. */
 struct tool {
@@ -21,6 +22,7 @@ struct tool {
     char **argv;
     struct environment_pair *pairs;
     size_t pair_count;
+    struct pipe *pipe; /* it is kept; NULL = it is started for every call */
     /* An endpoint. */
     const char *url, *secret;
     struct http_header *headers;
@@ -65,6 +67,7 @@ struct tool_server {
 struct tools {
     struct arena *arena;
     struct launcher *launcher;
+    struct pipes *pipes; /* of the programs that are kept; NULL: there are none */
     struct tool *items;
     size_t count;
     struct tool_server *servers;

@@ -46,6 +46,7 @@ void tools_free(struct tools *tools) {
         schema_free(tools->items[i].input);
     for (int i = 0; i < tools->client_count; i++)
         http_client_free(tools->clients[i]);
+    pipes_free(tools->pipes);
     launcher_free(tools->launcher);
     arena_free(tools->arena);
     free(tools->items);
@@ -56,6 +57,10 @@ void tools_free(struct tools *tools) {
 
 struct launcher *tools_launcher(struct tools *tools) {
     return tools->launcher;
+}
+
+struct pipes *tools_pipes(struct tools *tools) {
+    return tools->pipes;
 }
 
 struct tool_server *tools_server_of(struct tools *tools, pawl_str uses, pawl_str *tool) {

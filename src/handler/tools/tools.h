@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/stop.h"
 #include "domain/schema/schema.h"
-#include "process/launcher.h"
+#include "process/pipe.h"
 
 enum {
     TOOLS_MAX = 256,            /* registered by name, without those of MCP servers */
@@ -130,5 +130,7 @@ PAWL_MUSTCHECK pawl_status tools_ping(struct tools *tools, pawl_str server, cons
 
 /* Of the child processes, for the sweep of orphans. */
 struct launcher *tools_launcher(struct tools *tools);
+/* The kept programs among them; NULL: there are none. */
+struct pipes *tools_pipes(struct tools *tools);
 
 #endif

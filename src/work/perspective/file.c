@@ -14,6 +14,7 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "http/http.h"
+#include "work/perspective/perspective.h"
 
 #define OP "perspectives file"
 
@@ -78,36 +79,42 @@ static pawl_status read_run(const struct reader *reader, const struct tree *doc,
                             struct perspective_new *out) {
     const struct tree *sql = tree_get_cstr(doc, "sql"), *exec = tree_get_cstr(doc, "exec");
     const struct tree *http = tree_get_cstr(doc, "http"), *function = tree_get_cstr(doc, "function");
-    if ((sql != NULL) + (exec != NULL) + (http != NULL) + (function != NULL) != 1)
-        return fault(reader, doc, "it needs exactly one of sql, exec, http and function: true");
+    const struct tree *pipe = tree_get_cstr(doc, "pipe");
+    if ((sql != NULL) + (exec != NULL) + (pipe != NULL) + (http != NULL) + (function != NULL) != 1)
+        return fault(reader, doc, "it needs exactly one of sql, exec, pipe, http and function: true");
     if (sql != NULL) {
         out->run = RUN_SQL;
         return read_sql(reader, sql, &out->target);
     }
-    const struct tree *target = exec != NULL ? exec : http;
-    out->run = exec != NULL ? RUN_COMMAND : http != NULL ? RUN_HTTP : RUN_FUNCTION;
+    const struct tree *target = exec != NULL ? exec : pipe != NULL ? pipe : http;
+    out->run = exec != NULL || pipe != NULL ? RUN_COMMAND : http != NULL ? RUN_HTTP : RUN_FUNCTION;
     if (function != NULL)
         return function->kind == TREE_TRUE ? PAWL_OK : fault(reader, function, "write function: true");
     if (target->kind != TREE_STRING)
-        return fault(reader, target, "exec and http need a text");
+        return fault(reader, target, "exec, pipe and http need a text");
     out->target = target->text;
+    if (pipe != NULL)
+        out->target = str_from(arena_printf(reader->arena, PERSPECTIVE_PIPE "%.*s", STR_ARG(target->text)));
+    if (out->target.ptr == NULL)
+        return error_no_memory(reader->err, OP);
     pawl_error why = {0};
     const char *url = http != NULL ? arena_printf(reader->arena, "%.*s", STR_ARG(target->text)) : NULL;
     return url == NULL || http_check_url(url, &why) == PAWL_OK ? PAWL_OK : fault(reader, target, why.text);
 }
 
 static pawl_status check_keys(const struct reader *reader, const struct tree *doc) {
-    static const char *const known[] = {"name",     "version", "on",    "sql",          "exec",  "http",
-                                        "function", "clear",   "batch", "max-attempts", "policy"};
+    static const char *const known[] = {"name",     "version", "on",    "sql",          "exec",   "http",
+                                        "function", "clear",   "batch", "max-attempts", "policy", "pipe"};
     for (size_t i = 0; i < doc->count; i++) {
         bool found = false;
         for (size_t j = 0; j < sizeof(known) / sizeof(*known) && !found; j++)
             found = str_equal_cstr(doc->items[i]->key, known[j]);
         if (!found)
-            return error_set(reader->err, PAWL_INVALID, OP,
-                             "%s:%u: unknown key '%.*s'; the keys are name, version, on, sql, exec, http, "
-                             "function, clear, batch, max-attempts, policy",
-                             reader->path, doc->items[i]->line, STR_ARG(doc->items[i]->key));
+            return error_set(
+                reader->err, PAWL_INVALID, OP,
+                "%s:%u: unknown key '%.*s'; the keys are name, version, on, sql, exec, pipe, http, "
+                "function, clear, batch, max-attempts, policy",
+                reader->path, doc->items[i]->line, STR_ARG(doc->items[i]->key));
     }
     return PAWL_OK;
 }

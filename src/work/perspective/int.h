@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "base/stop.h"
 #include "http/http.h"
-#include "process/launcher.h"
+#include "process/pipe.h"
 #include "work/observe.h"
 #include "work/perspective/perspective.h"
 
@@ -83,6 +83,7 @@ struct perspectives {
     struct function functions[PERSPECTIVE_FUNCTIONS_MAX];
     size_t function_count;
     struct launcher *launcher; /* of programs; NULL without */
+    struct pipes *pipes;       /* of programs that are kept; NULL without */
     pthread_mutex_t lock;
     struct projector *free_projectors;
     struct projector claimer; /* the list of perspectives of perspectives_tell, which lends it its store */

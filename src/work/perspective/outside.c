@@ -5,13 +5,13 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "base/time/clock.h"
-#include "handler/program_end.h"
+#include "handler/program_run.h"
 #include "handler/webhook.h"
 #include "process/program.h"
 #include "store/apply.h"
 #include "work/perspective/int.h"
 
-enum { KEY_BYTES = PAWL_STREAM_BYTES_MAX + 32, PAIRS = 5 };
+enum { KEY_BYTES = PAWL_STREAM_BYTES_MAX + 32 };
 
 struct said {
     bool done;
@@ -36,50 +36,80 @@ static char *batch_key(const struct checkpoint_batch *batch, char key[static KEY
     return key;
 }
 
-static pawl_status run_program(const struct work *work, const struct perspective_row *row, pawl_str body,
-                               const struct checkpoint_batch *batch, struct said *said, pawl_error *err) {
-    char key[KEY_BYTES], name[sizeof(((struct note *)0)->perspective)], attempt[16];
-    char **argv = NULL;
-    struct process_end end;
-    struct buf output;
-    struct environment_pair pairs[PAIRS] = {{"PAWL_PERSPECTIVE", name},
-                                            {"PAWL_IDEMPOTENCY_KEY", batch_key(batch, key)},
-                                            {"PAWL_ATTEMPT", attempt}};
-    size_t pair_count = 3;
-    snprintf(attempt, sizeof(attempt), "%d", said->attempt);
-    if (batch->list.events[batch->list.count - 1].replay)
-        pairs[pair_count++] = (struct environment_pair){"PAWL_REPLAY", "1"};
-    if (!str_absent(said->traceparent))
-        pairs[pair_count++] = (struct environment_pair){"TRACEPARENT", said->traceparent.ptr};
-    snprintf(name, sizeof(name), "%.*s", STR_ARG(row->key));
-    pawl_status status = command_split(work->projector->arena, row->target, &argv, err);
+/* Its program: the words of a command that is started for every batch, or the processes of one that is kept.
+ */
+static pawl_status find_program(const struct work *work, const struct perspective_row *row,
+                                struct program_call *call, pawl_error *err) {
+    struct perspectives *all = work->all;
+    struct arena *arena = work->projector->arena;
+    const pawl_str prefix = STR(PERSPECTIVE_PIPE);
+    pawl_str command = row->target;
+    bool kept = str_starts_with(command, prefix);
+    if (kept)
+        command = (pawl_str){command.ptr + prefix.len, command.len - prefix.len};
+    char *name = arena_copy(arena, command.ptr, command.len), **argv = NULL;
+    if (name == NULL)
+        return error_no_memory(err, "perspective");
+    pawl_status status = command_split(arena, command, &argv, err);
     if (status == PAWL_OK)
-        status = program_find(work->projector->arena, argv[0], &argv[0], err);
+        status = program_find(arena, argv[0], &argv[0], err);
     if (status == PAWL_NOT_FOUND || status == PAWL_INVALID) {
-        int64_t wait_ms = start_failed(launcher_failures(work->all->launcher), argv != NULL ? argv[0] : name,
-                                       status, err->text);
-        perspective_hold(work->all, row->key, wait_ms);
+        int64_t wait_ms =
+            start_failed(launcher_failures(all->launcher), argv != NULL ? argv[0] : name, status, err->text);
+        perspective_hold(all, row->key, wait_ms);
     }
     if (status != PAWL_OK)
         return err->status = PAWL_UNAVAILABLE;
-    struct process_spec spec = {.argv = argv,
+    call->argv = argv;
+    call->launcher = all->launcher;
+    if (!kept)
+        return PAWL_OK;
+    pthread_mutex_lock(&all->lock); /* two slots must not both add it */
+    call->pipe = pipe_find(all->pipes, name);
+    struct pipe_config config = {.name = name, .argv = argv, .processes_max = all->config.helpers + 1};
+    if (call->pipe == NULL)
+        status = pipe_add(all->pipes, &config, &call->pipe, err);
+    pthread_mutex_unlock(&all->lock);
+    return status;
+}
+
+static pawl_status run_program(const struct work *work, const struct perspective_row *row, pawl_str body,
+                               const struct checkpoint_batch *batch, struct said *said, pawl_error *err) {
+    char key[KEY_BYTES], name[sizeof(((struct note *)0)->perspective)], attempt[16];
+    bool replay = batch->list.events[batch->list.count - 1].replay;
+    struct program_result result;
+    const struct environment_pair pairs[] = {{"PAWL_PERSPECTIVE", name},
+                                             {"PAWL_IDEMPOTENCY_KEY", batch_key(batch, key)},
+                                             {"PAWL_ATTEMPT", attempt},
+                                             {"PAWL_REPLAY", replay ? "1" : NULL},
+                                             {"TRACEPARENT", said->traceparent.ptr}};
+    const struct environment_pair names[] = {
+        {"perspective", name}, {"idempotency_key", key}, {"traceparent", said->traceparent.ptr}};
+    struct program_call call = {.what = "events",
+                                .body = body,
                                 .pairs = pairs,
-                                .pair_count = pair_count,
-                                .input = body,
-                                .out_kept = PROCESS_STDOUT_KEPT};
-    struct stop_limit limits = {call_deadline(work), work->cancel};
-    buf_init(&output, 0);
-    status = process_run(work->all->launcher, &spec, &limits, &output, &end, err);
-    if (status == PAWL_OK) {
-        struct program_verdict verdict = program_judge(&end, buf_str(&output), work->all->config.timeout_ms);
-        said->done = verdict.outcome == HANDLED_DONE;
-        said->retry_after_ms = verdict.delay_ms > 0 ? verdict.delay_ms : 0;
-        snprintf(said->error, sizeof(said->error), "%.511s", verdict.error);
-    } else {
-        perspective_hold(work->all, row->key, end.wait_ms);
+                                .pair_count = sizeof(pairs) / sizeof(*pairs),
+                                .names = names,
+                                .name_count = sizeof(names) / sizeof(*names),
+                                .attempt = said->attempt,
+                                .out_kept = PROCESS_STDOUT_KEPT,
+                                .limits = {call_deadline(work), work->cancel},
+                                .timeout_ms = work->all->config.timeout_ms};
+    snprintf(name, sizeof(name), "%.*s", STR_ARG(row->key));
+    snprintf(attempt, sizeof(attempt), "%d", said->attempt);
+    pawl_status status = find_program(work, row, &call, err);
+    if (status != PAWL_OK)
+        return status;
+    program_run(&call, &result);
+    buf_free(&result.output);
+    if (result.process.outcome == PROCESS_NOT_STARTED) {
+        perspective_hold(work->all, row->key, result.process.wait_ms);
+        return error_set(err, PAWL_UNAVAILABLE, "perspective", "%s", result.verdict.error);
     }
-    buf_free(&output);
-    return status == PAWL_OK ? PAWL_OK : PAWL_UNAVAILABLE;
+    said->done = result.verdict.outcome == HANDLED_DONE;
+    said->retry_after_ms = result.verdict.delay_ms > 0 ? result.verdict.delay_ms : 0;
+    snprintf(said->error, sizeof(said->error), "%.511s", result.verdict.error);
+    return PAWL_OK;
 }
 
 static pawl_status call_endpoint(const struct work *work, const struct perspective_row *row, pawl_str body,

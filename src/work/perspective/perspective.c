@@ -123,6 +123,8 @@ pawl_status perspectives_create(const struct perspectives_config *config, struct
         all->arena == NULL || all->claimer.registry == NULL ? error_no_memory(err, "perspective") : PAWL_OK;
     if (status == PAWL_OK && config->outside)
         status = launcher_create("perspectives", LAUNCHER_OWN_THREAD, &all->launcher, err);
+    if (status == PAWL_OK && config->outside)
+        status = pipes_create("perspectives-kept", config->log, &all->pipes, err);
     if (status == PAWL_OK)
         status = handler_table_add_perspectives(table, perspectives_wake, all, err);
     if (status != PAWL_OK) {
@@ -154,6 +156,7 @@ void perspectives_free(struct perspectives *all) {
         projector_free(projector);
     }
     arena_free(all->claimer.registry);
+    pipes_free(all->pipes);
     launcher_free(all->launcher);
     arena_free(all->arena);
     pthread_mutex_destroy(&all->lock);
@@ -162,4 +165,8 @@ void perspectives_free(struct perspectives *all) {
 
 struct launcher *perspectives_launcher(struct perspectives *perspectives) {
     return perspectives->launcher;
+}
+
+struct pipes *perspectives_pipes(struct perspectives *perspectives) {
+    return perspectives->pipes;
 }

@@ -17,7 +17,11 @@ struct perspectives_config {
     int helpers;               /* slots that may help with a backlog of many streams */
     bool outside;              /* programs and endpoints of the store's definitions may be run here */
     struct observer *observer; /* NULL: nothing is measured */
+    struct log *log;           /* of programs that are kept; must outlive it */
 };
+
+/* Before the command of a definition: the program is kept (docs/handlers.md). */
+#define PERSPECTIVE_PIPE "pipe:"
 
 /* Adds the handler of append messages to the table. */
 PAWL_MUSTCHECK pawl_status perspectives_create(const struct perspectives_config *config,
@@ -49,5 +53,7 @@ void perspectives_free(struct perspectives *all); /* takes NULL */
 
 /* The launcher that starts their programs; NULL = none. */
 struct launcher *perspectives_launcher(struct perspectives *perspectives);
+/* Those that are kept; NULL = none. */
+struct pipes *perspectives_pipes(struct perspectives *perspectives);
 
 #endif
