@@ -42,6 +42,7 @@ LANGUAGE plpgsql VOLATILE
 SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     v_job pawl_internal.job;
+    v_ready bigint[];
     v_gone bigint[] := '{}';
     v_entries bytea := '';
     v_block bigint := nextval('pawl_internal.run_seq');
@@ -49,16 +50,18 @@ BEGIN
     IF coalesce(cardinality(p_ids), 0) = 0 THEN
         RETURN v_gone;
     END IF;
+    v_ready := ARRAY(SELECT o.id FROM pawl_internal.job o WHERE o.id = ANY (p_ids) AND o.token = 0 ORDER BY o.id FOR UPDATE SKIP LOCKED);
     FOR v_job IN
-        WITH ready AS (
-            DELETE FROM pawl_internal.job j WHERE j.id = ANY (ARRAY(
-                SELECT o.id FROM pawl_internal.job o WHERE o.id = ANY (p_ids) AND o.token = 0 ORDER BY o.id FOR UPDATE SKIP LOCKED)) RETURNING j.*),
+        WITH ready AS (DELETE FROM pawl_internal.job j WHERE j.id = ANY (v_ready) RETURNING j.*),
         aside AS (
             DELETE FROM pawl_internal.job_aside a WHERE a.id = ANY (ARRAY(
                 SELECT o.id FROM pawl_internal.job_aside o WHERE o.id = ANY (p_ids) AND (o.state IN (:JOB_LATER, :JOB_WAITING) OR p_all) ORDER BY o.id
                    FOR UPDATE SKIP LOCKED)) RETURNING a.*)
         SELECT * FROM ready UNION ALL SELECT * FROM aside ORDER BY id LOOP
         v_gone := v_gone || v_job.id;
+        IF v_job.id = ANY (v_ready) THEN
+            v_job.state := :JOB_READY; -- a promoted job still has the state it had in job_aside
+        END IF;
         DELETE FROM pawl_internal.job_unique u WHERE u.key = v_job.unique_key AND u.job = v_job.id;
         DELETE FROM pawl_internal.job_step s WHERE s.job = v_job.id;
         INSERT INTO pawl_internal.job_tally (queue, ready, later, waiting, dead, cancelled, discarded)

@@ -113,8 +113,8 @@ BEGIN
     IF NOT v_more THEN
         last := pawl_internal.run_partition_end(p_run, p_part, :PART_DONE::smallint, NULL, v_now);
     END IF;
-    IF v_job.flags & 3 = 0 AND v_job.key IS NULL AND v_job.queue = v_run.queue THEN
-        -- Most pages: nothing is kept of the job, and no job waits for its key.
+    IF v_job.flags & 3 = 0 AND v_job.key IS NULL AND v_job.queue = v_run.queue AND v_part.job = p_id THEN
+        -- Most pages: nothing is kept of the job, no job waits for its key, and no other partition waits for it.
         DELETE FROM pawl_internal.job_unique u WHERE u.key = v_job.unique_key AND u.job = p_id;
         DELETE FROM pawl_internal.job_step s WHERE s.job = p_id;
         DELETE FROM pawl_internal.job j WHERE j.id = p_id;
