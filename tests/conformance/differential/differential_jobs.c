@@ -1,28 +1,12 @@
 /* The same random operations of pooled work on SQLite and on PostgreSQL: the same answers, the same
  * state. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/buf.h"
 #include "base/str.h"
-#include "base/uuid.h"
-#include "conformance/backend.h"
+#include "conformance/differential/pair.h"
 #include "support/check.h"
 
-enum {
-    SIDES = 2,
-    INSTANCES = 4,
-    JOBS = 4000,
-    GRANTS = 24,
-    GRANT_ITEMS = 8,
-    OPS = 1000,
-    OPS_PER_WORLD = 1500,
-    STATE_EVERY = 8
-};
-
-static struct backend *backends[BACKEND_SIDES];
+enum { SIDES = PAIR_SIDES, INSTANCES = PAIR_INSTANCES, JOBS = 4000, GRANTS = 24, GRANT_ITEMS = 8 };
 
 struct grant {
     int64_t token[SIDES];
@@ -32,34 +16,19 @@ struct grant {
 };
 
 struct world {
-    struct store *store[SIDES];
+    struct pair pair;
     const struct store_jobs_ops *ops[SIDES];
-    struct arena *arena;
-    struct buf said[SIDES];
-    uint64_t random;
-    int64_t now_ms;
     int64_t ids[SIDES][JOBS];
     int made;
     struct grant grants[GRANTS];
-    int granted, incarnation[INSTANCES];
+    int granted;
 };
 
-static int pick(struct world *w, int below) {
-    w->random = w->random * 6364136223846793005u + 1442695040888963407u;
-    return (int)((w->random >> 33) % (uint64_t)below);
-}
+static int pick(struct world *w, int below) { return pair_pick(&w->pair, below); }
 
-static pawl_str name(struct world *w, const char *kind, int n) {
-    return str_from(arena_printf(w->arena, "%s%d", kind, n));
-}
+static pawl_str name(struct world *w, const char *kind, int n) { return pair_name(&w->pair, kind, n); }
 
-static pawl_uuid instance_of(const struct world *w, int slot) {
-    pawl_uuid id = {{0}};
-    id.b[0] = 1;
-    id.b[14] = (uint8_t)w->incarnation[slot];
-    id.b[15] = (uint8_t)(slot + 1);
-    return id;
-}
+static pawl_uuid instance_of(const struct world *w, int slot) { return pair_instance(&w->pair, slot); }
 
 static int number_of(const struct world *w, int s, int64_t id) {
     for (int i = w->made; i-- > 0;)
@@ -69,15 +38,16 @@ static int number_of(const struct world *w, int s, int64_t id) {
 }
 
 static void say_text(struct world *w, int s, const char *what, pawl_str text) {
-    buf_printf(&w->said[s], " %s=%.*s", what, STR_ARG(str_absent(text) ? STR("-") : text));
+    pair_say_text(&w->pair, s, what, text);
 }
 
 static void say_job(struct world *w, int s, const struct job *j) {
-    buf_printf(&w->said[s],
+    buf_printf(&w->pair.said[s],
                "\n job %d run=%d lease=%" PRId64 " p=%d a=%d/%d f=%d put=%" PRId64 " due=%" PRId64,
                number_of(w, s, j->id), j->token > 0, j->lease_until_ms, j->priority, j->attempts,
                j->max_attempts, j->flags, j->put_ms, j->due_ms);
-    buf_printf(&w->said[s], " deadline=%" PRId64 " timeout=%" PRId64 " instant=%" PRId64 " cancel=%" PRId64,
+    buf_printf(&w->pair.said[s],
+               " deadline=%" PRId64 " timeout=%" PRId64 " instant=%" PRId64 " cancel=%" PRId64,
                j->deadline_ms, j->timeout_ms, j->instant_ms, j->cancel_ms);
     const pawl_str texts[] = {j->type, j->queue,      j->payload,  j->task,
                               j->key,  j->unique_key, j->schedule, j->progress};
@@ -97,10 +67,7 @@ static void note_grant(struct world *w, int instance, const struct job_list list
 }
 
 static bool said_ok(struct world *w, int s, pawl_status status, const pawl_error *err) {
-    if (status != PAWL_OK && status != PAWL_STALE && status != PAWL_NOT_FOUND && status != PAWL_CONFLICT)
-        fail_msg("%s: %s: %s", w->store[s]->dialect, err->op, err->text);
-    buf_printf(&w->said[s], " status=%d", (int)status);
-    return status == PAWL_OK;
+    return pair_ok(&w->pair, s, status, err);
 }
 
 static void enqueue(struct world *w) {
@@ -121,7 +88,7 @@ static void enqueue(struct world *w) {
         if (pick(w, 3) == 0)
             jobs[i].delay_ms = pick(w, 5000);
         if (pick(w, 6) == 0)
-            jobs[i].deadline_ms = w->now_ms + pick(w, 9000) + 1;
+            jobs[i].deadline_ms = w->pair.now_ms + pick(w, 9000) + 1;
         if (pick(w, 4) == 0)
             jobs[i].queue = STR("other");
         jobs[i].max_attempts = pick(w, 4);
@@ -130,7 +97,7 @@ static void enqueue(struct world *w) {
     for (int s = 0; s < SIDES; s++) {
         pawl_error err;
         struct jobs_enqueue in = {.jobs = jobs, .count = count};
-        if (!said_ok(w, s, w->ops[s]->enqueue(w->store[s], &in, w->arena, &results[s], &err), &err))
+        if (!said_ok(w, s, w->ops[s]->enqueue(w->pair.store[s], &in, w->pair.arena, &results[s], &err), &err))
             return;
     }
     for (size_t i = 0; i < count; i++) {
@@ -140,7 +107,8 @@ static void enqueue(struct world *w) {
             w->made++;
         }
         for (int s = 0; s < SIDES; s++)
-            buf_printf(&w->said[s], " %d:%d", (int)results[s].answers[i], number_of(w, s, results[s].ids[i]));
+            buf_printf(&w->pair.said[s], " %d:%d", (int)results[s].answers[i],
+                       number_of(w, s, results[s].ids[i]));
     }
 }
 
@@ -157,7 +125,7 @@ static void claim(struct world *w) {
     struct job_list lists[SIDES] = {{NULL, 0}};
     for (int s = 0; s < SIDES; s++) {
         pawl_error err;
-        if (said_ok(w, s, w->ops[s]->claim(w->store[s], &in, w->arena, &lists[s], &err), &err))
+        if (said_ok(w, s, w->ops[s]->claim(w->pair.store[s], &in, w->pair.arena, &lists[s], &err), &err))
             for (size_t i = 0; i < lists[s].count; i++)
                 say_job(w, s, &lists[s].jobs[i]);
     }
@@ -205,10 +173,10 @@ static void finish(struct world *w) {
         pawl_error err;
         for (size_t i = 0; i < count; i++)
             items[i].ref = (struct job_ref){grant->token[s], w->ids[s][numbers[i]]};
-        if (!said_ok(w, s, w->ops[s]->finish(w->store[s], &in, w->arena, &results[s], &err), &err))
+        if (!said_ok(w, s, w->ops[s]->finish(w->pair.store[s], &in, w->pair.arena, &results[s], &err), &err))
             continue;
         for (size_t i = 0; i < count; i++)
-            buf_printf(&w->said[s], " %d/%d", (int)results[s].answers[i], (int)results[s].results[i]);
+            buf_printf(&w->pair.said[s], " %d/%d", (int)results[s].answers[i], (int)results[s].results[i]);
         for (size_t i = 0; i < results[s].jobs.count; i++)
             say_job(w, s, &results[s].jobs.jobs[i]);
     }
@@ -237,12 +205,13 @@ static void hold(struct world *w) {
         struct job_answers answers;
         if (renew) {
             struct jobs_renew in = {instance_of(w, grant->instance), &item, 1, lease_ms};
-            if (said_ok(w, s, w->ops[s]->renew(w->store[s], &in, w->arena, &renewed, &err), &err))
-                buf_printf(&w->said[s], " %d/%d", (int)renewed.answers[0], renewed.cancel[0]);
+            if (said_ok(w, s, w->ops[s]->renew(w->pair.store[s], &in, w->pair.arena, &renewed, &err), &err))
+                buf_printf(&w->pair.said[s], " %d/%d", (int)renewed.answers[0], renewed.cancel[0]);
         } else {
             struct steps_put in = {instance_of(w, grant->instance), ref, &step, 1};
-            if (said_ok(w, s, w->ops[s]->steps_put(w->store[s], &in, w->arena, &answers, &err), &err))
-                buf_printf(&w->said[s], " %d", (int)answers.answers[0]);
+            if (said_ok(w, s, w->ops[s]->steps_put(w->pair.store[s], &in, w->pair.arena, &answers, &err),
+                        &err))
+                buf_printf(&w->pair.said[s], " %d", (int)answers.answers[0]);
         }
     }
 }
@@ -261,41 +230,21 @@ static void people(struct world *w) {
         for (int i = 0; i < 3; i++)
             ids[i] = w->ids[s][numbers[i]];
         if (deed == 0)
-            (void)said_ok(w, s, w->ops[s]->cancel(w->store[s], ids, 3, w->arena, &answers, &err), &err);
+            (void)said_ok(w, s, w->ops[s]->cancel(w->pair.store[s], ids, 3, w->pair.arena, &answers, &err),
+                          &err);
         else if (deed == 1)
-            (void)said_ok(
-                w, s, w->ops[s]->redrive(w->store[s], ids, 3, numbers[0] % 3 == 0, w->arena, &answers, &err),
-                &err);
-        else if (said_ok(w, s, w->ops[s]->wake(w->store[s], &wake, &woken, &err), &err))
-            buf_printf(&w->said[s], " %" PRId64 "/%d", woken.woken, woken.kept);
+            (void)said_ok(w, s,
+                          w->ops[s]->redrive(w->pair.store[s], ids, 3, numbers[0] % 3 == 0, w->pair.arena,
+                                             &answers, &err),
+                          &err);
+        else if (said_ok(w, s, w->ops[s]->wake(w->pair.store[s], &wake, &woken, &err), &err))
+            buf_printf(&w->pair.said[s], " %" PRId64 "/%d", woken.woken, woken.kept);
         for (size_t i = 0; i < answers.count; i++)
-            buf_printf(&w->said[s], " %d", (int)answers.answers[i]);
+            buf_printf(&w->pair.said[s], " %d", (int)answers.answers[i]);
     }
 }
 
-static void instances(struct world *w) {
-    int slot = pick(w, INSTANCES), deed = pick(w, 6);
-    if (deed < 2)
-        w->incarnation[slot] += w->incarnation[slot] < 250 ? 1 : 0;
-    struct instance_new in = {.id = instance_of(w, slot),
-                              .service = STR("diff"),
-                              .kinds = KIND_BIT_JOBS,
-                              .lease_ms = pick(w, 3) == 0 ? 3000 : 600000};
-    for (int s = 0; s < SIDES; s++) {
-        const struct store_core_ops *core = &w->store[s]->ops->core;
-        pawl_error err;
-        struct instance_grant grant;
-        struct beat_result beat;
-        if (deed < 2)
-            (void)said_ok(w, s, core->instance_register(w->store[s], &in, &grant, &err), &err);
-        else if (deed == 2 && pick(w, 1) == 0)
-            (void)said_ok(w, s, core->instance_evict(w->store[s], in.id, &err), &err);
-        else if (deed == 3)
-            (void)said_ok(w, s, core->instance_deregister(w->store[s], in.id, &err), &err);
-        else
-            (void)said_ok(w, s, core->heartbeat(w->store[s], in.id, -1, &beat, &err), &err);
-    }
-}
+static void instances(struct world *w) { pair_instances(&w->pair, KIND_BIT_JOBS); }
 
 static void rules(struct world *w) {
     int deed = pick(w, 4);
@@ -317,25 +266,26 @@ static void rules(struct world *w) {
                                     .expr = STR("* * * * *"),
                                     .missed = MISSED_ONE,
                                     .overlap = (enum overlap)(pick(w, 3) + 1),
-                                    .next_ms = w->now_ms + pick(w, 2000)};
+                                    .next_ms = w->pair.now_ms + pick(w, 2000)};
     for (int s = 0; s < SIDES; s++) {
         pawl_error err;
         struct put_answer answer = {0};
         if (deed == 0)
-            (void)said_ok(w, s, w->ops[s]->limit_set(w->store[s], &limit, &err), &err);
+            (void)said_ok(w, s, w->ops[s]->limit_set(w->pair.store[s], &limit, &err), &err);
         else if (deed == 1)
-            (void)said_ok(w, s, w->ops[s]->agent_put(w->store[s], &agent, &err), &err);
+            (void)said_ok(w, s, w->ops[s]->agent_put(w->pair.store[s], &agent, &err), &err);
         else if (deed == 2)
-            (void)said_ok(w, s, w->ops[s]->task_put(w->store[s], &task, w->arena, &answer, &err), &err);
+            (void)said_ok(w, s, w->ops[s]->task_put(w->pair.store[s], &task, w->pair.arena, &answer, &err),
+                          &err);
         else
-            (void)said_ok(w, s, w->ops[s]->schedule_put(w->store[s], &schedule, &answer, &err), &err);
-        buf_printf(&w->said[s], " %d v%" PRId64, (int)answer.answer, answer.version);
+            (void)said_ok(w, s, w->ops[s]->schedule_put(w->pair.store[s], &schedule, &answer, &err), &err);
+        buf_printf(&w->pair.said[s], " %d v%" PRId64, (int)answer.answer, answer.version);
         say_text(w, s, "missing", answer.missing);
     }
 }
 
 static void fire(struct world *w) {
-    int64_t first = w->now_ms - pick(w, 2000);
+    int64_t first = w->pair.now_ms - pick(w, 2000);
     int64_t instants[2] = {first, first + 1 + pick(w, 100)};
     struct schedule_fire in = {.name = name(w, "sched", pick(w, 2)),
                                .version = pick(w, 4) + 1,
@@ -350,9 +300,10 @@ static void fire(struct world *w) {
         return;
     for (int s = 0; s < SIDES; s++) {
         pawl_error err;
-        if (!said_ok(w, s, w->ops[s]->schedule_fire(w->store[s], &in, w->arena, &results[s], &err), &err))
+        if (!said_ok(w, s, w->ops[s]->schedule_fire(w->pair.store[s], &in, w->pair.arena, &results[s], &err),
+                     &err))
             return;
-        buf_printf(&w->said[s], " %d: %d %d", (int)results[s].answer, (int)results[s].answers[0],
+        buf_printf(&w->pair.said[s], " %d: %d %d", (int)results[s].answer, (int)results[s].answers[0],
                    (int)results[s].answers[1]);
     }
     for (int i = 0; i < 2; i++) {
@@ -365,13 +316,7 @@ static void fire(struct world *w) {
 }
 
 static void advance(struct world *w) {
-    struct settings_change change = {-1, -1, -1, -1, 0, -1, -1};
-    w->now_ms += pick(w, 10) == 0 ? pick(w, 9000) : pick(w, 900);
-    change.test_now_ms = w->now_ms;
-    for (int s = 0; s < SIDES; s++) {
-        pawl_error err;
-        (void)said_ok(w, s, w->store[s]->ops->core.settings_change(w->store[s], &change, &err), &err);
-    }
+    pair_advance(&w->pair, pick(w, 10) == 0 ? pick(w, 9000) : pick(w, 900));
 }
 
 static void say_runs(struct world *w, int s) {
@@ -380,45 +325,48 @@ static void say_runs(struct world *w, int s) {
     struct spine_events events;
     struct refusal_list refusals;
     struct audit_report report;
-    assert_int_equal(w->ops[s]->runs(w->store[s], &(struct run_filter){.limit = 30}, w->arena, &runs, &err),
-                     PAWL_OK);
+    assert_int_equal(
+        w->ops[s]->runs(w->pair.store[s], &(struct run_filter){.limit = 30}, w->pair.arena, &runs, &err),
+        PAWL_OK);
     for (size_t i = 0; i < runs.count; i++) {
         const struct task_run *r = &runs.runs[i];
-        buf_printf(&w->said[s], "\n run %d a=%d o=%d %d t=%d %" PRId64 "-%" PRId64,
+        buf_printf(&w->pair.said[s], "\n run %d a=%d o=%d %d t=%d %" PRId64 "-%" PRId64,
                    number_of(w, s, r->job_id), r->attempt, (int)r->outcome, r->instance.b[15], r->token > 0,
                    r->started_ms, r->finished_ms);
         say_text(w, s, "out", r->output);
         say_text(w, s, "err", r->error);
     }
-    assert_int_equal(w->ops[s]->spine_read(w->store[s], 1000, w->arena, &events, &err), PAWL_OK);
-    buf_printf(&w->said[s], "\n spine %zu", events.count);
+    assert_int_equal(w->ops[s]->spine_read(w->pair.store[s], 1000, w->pair.arena, &events, &err), PAWL_OK);
+    buf_printf(&w->pair.said[s], "\n spine %zu", events.count);
     for (size_t i = events.count > 10 ? events.count - 10 : 0; i < events.count; i++)
-        buf_printf(&w->said[s], " %d:%.*s", number_of(w, s, events.events[i].job_id),
+        buf_printf(&w->pair.said[s], " %d:%.*s", number_of(w, s, events.events[i].job_id),
                    STR_ARG(events.events[i].event_type));
-    assert_int_equal(w->ops[s]->refusals(w->store[s], 20, w->arena, &refusals, &err), PAWL_OK);
+    assert_int_equal(w->ops[s]->refusals(w->pair.store[s], 20, w->pair.arena, &refusals, &err), PAWL_OK);
     for (size_t i = 0; i < refusals.count; i++)
         say_text(w, s, "refused", refusals.refusals[i].missing);
-    assert_int_equal(w->ops[s]->audit_verify(w->store[s], (pawl_str){NULL, 0}, w->arena, &report, &err),
-                     PAWL_OK);
-    buf_printf(&w->said[s], "\n audit %" PRId64 " %" PRId64 " %" PRId64 " %d", report.chains, report.blocks,
-               report.rows, report.sound);
+    assert_int_equal(
+        w->ops[s]->audit_verify(w->pair.store[s], (pawl_str){NULL, 0}, w->pair.arena, &report, &err),
+        PAWL_OK);
+    buf_printf(&w->pair.said[s], "\n audit %" PRId64 " %" PRId64 " %" PRId64 " %d", report.chains,
+               report.blocks, report.rows, report.sound);
 }
 
-static void say_state(struct world *w, int s) {
+static void say_state(void *world, int s) {
+    struct world *w = world;
     pawl_error err;
     struct job_rows rows;
     struct job_counts_list counts;
     struct job_backlog backlog;
-    struct violations broken;
     int64_t after = 0;
     do {
-        assert_int_equal(w->ops[s]->jobs(w->store[s], &(struct job_filter){.limit = 500, .after_id = after},
-                                         w->arena, &rows, &err),
+        assert_int_equal(w->ops[s]->jobs(w->pair.store[s],
+                                         &(struct job_filter){.limit = 500, .after_id = after}, w->pair.arena,
+                                         &rows, &err),
                          PAWL_OK);
         for (size_t i = 0; i < rows.count; i++) {
             const struct job_row *row = &rows.rows[i];
             say_job(w, s, &row->job);
-            buf_printf(&w->said[s], " state=%d reason=%d died=%" PRId64 " by=%d", (int)row->state,
+            buf_printf(&w->pair.said[s], " state=%d reason=%d died=%" PRId64 " by=%d", (int)row->state,
                        row->reason, row->died_ms, row->instance.b[15]);
             say_text(w, s, "error", row->error);
             say_text(w, s, "wait", row->wait_key);
@@ -426,111 +374,43 @@ static void say_state(struct world *w, int s) {
             after = row->job.id;
         }
     } while (rows.count == 500);
-    assert_int_equal(w->ops[s]->counts(w->store[s], w->arena, &counts, &err), PAWL_OK);
+    assert_int_equal(w->ops[s]->counts(w->pair.store[s], w->pair.arena, &counts, &err), PAWL_OK);
     for (size_t i = 0; i < counts.count; i++) {
-        const struct job_counts *c = &counts.queues[i];
-        buf_printf(&w->said[s],
-                   "\n %.*s %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " put %" PRId64
-                   " done %" PRId64 " failed %" PRId64 " lost %" PRId64 " died %" PRId64 " cancelled %" PRId64
-                   " redriven %" PRId64 " discarded %" PRId64 " stale %" PRId64 " oldest %" PRId64,
-                   STR_ARG(c->queue), c->ready, c->running, c->later, c->waiting, c->dead, c->put, c->done,
-                   c->failed, c->lost, c->died, c->cancelled, c->redriven, c->discarded, c->stale,
-                   c->oldest_ready_ms);
+        pair_say(&w->pair, s, "\n counts");
+        say_shape(&w->pair.said[s], &job_counts_shape, &counts.queues[i]);
     }
-    assert_int_equal(w->ops[s]->backlog(w->store[s], PAWL_BACKLOG_LOOK, w->arena, &backlog, &err), PAWL_OK);
-    buf_printf(&w->said[s], "\n overdue %" PRId64, backlog.overdue);
+    assert_int_equal(w->ops[s]->backlog(w->pair.store[s], PAWL_BACKLOG_LOOK, w->pair.arena, &backlog, &err),
+                     PAWL_OK);
+    buf_printf(&w->pair.said[s], "\n overdue %" PRId64, backlog.overdue);
     for (size_t i = 0; i < backlog.count; i++)
-        buf_printf(&w->said[s], " %d:%" PRId64 "+%" PRId64, backlog.priorities[i].priority,
+        buf_printf(&w->pair.said[s], " %d:%" PRId64 "+%" PRId64, backlog.priorities[i].priority,
                    backlog.priorities[i].ready, backlog.priorities[i].later);
     say_runs(w, s);
-    assert_int_equal(w->store[s]->ops->view.check(w->store[s], w->arena, &broken, &err), PAWL_OK);
-    for (size_t i = 0; i < broken.count; i++)
-        fail_msg("%s violates %.*s: %.*s", w->store[s]->dialect, STR_ARG(broken.rows[i].invariant),
-                 STR_ARG(broken.rows[i].detail));
 }
 
-static void operation(struct world *w) {
+static void operation(void *world) {
     static void (*const deeds[])(struct world * w) = {
         enqueue, enqueue, enqueue, claim,   claim,   claim,   finish,    finish, finish, finish,
         hold,    hold,    people,  advance, advance, advance, instances, rules,  fire};
-    deeds[pick(w, (int)(sizeof deeds / sizeof deeds[0]))](w);
+    deeds[pick(world, (int)(sizeof deeds / sizeof deeds[0]))](world);
 }
 
-/* The first line that differs, and the two of them. */
-static void differ(const struct world *w, uint64_t seed, int op) {
-    const char *a = w->said[0].ptr, *b = w->said[1].ptr;
-    while (*a != '\0' && strcspn(a, "\n") == strcspn(b, "\n") && strncmp(a, b, strcspn(a, "\n")) == 0) {
-        a += strcspn(a, "\n") + (a[strcspn(a, "\n")] == '\n');
-        b += strcspn(b, "\n") + (b[strcspn(b, "\n")] == '\n');
-    }
-    fail_msg("seed %" PRIu64 " operation %d\n  sqlite:   %.*s\n  postgres: %.*s", seed, op,
-             (int)strcspn(a, "\n"), a, (int)strcspn(b, "\n"), b);
-}
-
-static void open_sides(struct world *w) {
-    struct store_config configs[SIDES] = {backend_ready(backends[0]), backend_ready(backends[1])};
-    const struct migrate_config counts = {TEST_PARTITIONS, TEST_LANES};
-    for (int s = 0; s < SIDES; s++) {
-        pawl_error err;
-        struct migrate_result migrated;
-        if (store_migrate(&configs[s], &counts, &migrated, &err) != PAWL_OK ||
-            store_open(&configs[s], &w->store[s], &err) != PAWL_OK)
-            fail_msg("%s", err.text);
-        w->ops[s] = w->store[s]->ops->jobs;
-        buf_init(&w->said[s], 0);
-    }
-}
-
-static void play(uint64_t seed, int ops) {
-    struct world *w = calloc(1, sizeof *w);
-    assert_non_null(w);
-    w->arena = arena_create(0);
-    w->random = seed * 7919 + 13;
-    w->now_ms = INT64_C(4102444800000);
-    open_sides(w);
-    advance(w);
-    for (int i = 0; i < 3; i++)
-        instances(w);
-    for (int op = 0; op < ops; op++) {
-        arena_reset(w->arena);
-        for (int s = 0; s < SIDES; s++)
-            buf_reset(&w->said[s]);
-        operation(w);
-        if (strcmp(w->said[0].ptr, w->said[1].ptr) != 0)
-            differ(w, seed, op);
-        for (int s = 0; op % STATE_EVERY == 0 && s < SIDES; s++)
-            say_state(w, s);
-        if (strcmp(w->said[0].ptr, w->said[1].ptr) != 0)
-            differ(w, seed, op);
-    }
-    for (int s = 0; s < SIDES; s++) {
-        buf_free(&w->said[s]);
-        store_close(w->store[s]);
-    }
-    arena_free(w->arena);
-    free(w);
-}
-
-static int number_from(const char *variable, int fallback) {
-    int64_t value = fallback;
-    return getenv(variable) != NULL && str_to_i64(str_from(getenv(variable)), 1, INT32_MAX, &value)
-               ? (int)value
-               : fallback;
+static void begin(void *world) {
+    struct world *w = world;
+    for (int s = 0; s < SIDES; s++)
+        w->ops[s] = w->pair.store[s]->ops->jobs;
 }
 
 /* covers: J52 B4.1 B4.3 B4.5 B4.7 B4.10 */
-TEST(both_stores_do_the_same) {
-    int ops = number_from("PAWL_DIFF_OPS", OPS);
-    int seed = number_from("PAWL_DIFF_SEED", 1);
-    for (int done = 0; done < ops; done += OPS_PER_WORLD, seed++)
-        play((uint64_t)seed, ops - done < OPS_PER_WORLD ? ops - done : OPS_PER_WORLD);
-}
-
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(both_stores_do_the_same)};
-    if (!backend_sides_start(backends))
-        return 77;
-    int failed = cmocka_run_group_tests_name("differential jobs", tests, NULL, NULL);
-    backend_sides_stop(backends);
-    return failed;
+    static const struct pair_game game = {.name = "differential jobs",
+                                          .world_bytes = sizeof(struct world),
+                                          .kinds = KIND_BIT_JOBS,
+                                          .begin = begin,
+                                          .operation = operation,
+                                          .say_state = say_state,
+                                          .ops = 1000,
+                                          .ops_per_world = 1500,
+                                          .state_every = 8};
+    return pair_main(&game);
 }

@@ -54,6 +54,9 @@ static int payload_run(const struct world *w, int s, pawl_str payload, pawl_str 
     if (str_absent(payload) || sscanf(payload.ptr, "{\"run\":%" SCNd64 "%n", &id, &used) != 1)
         return -1;
     *rest = (pawl_str){payload.ptr + used, payload.len - (size_t)used};
+    const char *number = memmem(rest->ptr, rest->len, "its job ", 8); /* each store numbers its jobs */
+    if (number != NULL)
+        rest->len = (size_t)(number - rest->ptr);
     return run_number(w, s, id);
 }
 

@@ -59,14 +59,11 @@ static void counts(struct world *world) {
         say(&world->side[s], " now=%" PRId64, out.now_ms);
         for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
             const struct kind_counts *c = &out.kind[kind];
+            say(&world->side[s], "\n  kind %d ready=%" PRId64 " leased=%" PRId64, kind, c->ready, c->leased);
+            say_shape(&world->side[s].said, &tally_shape, c);
             say(&world->side[s],
-                "\n  kind %d ready=%" PRId64 " leased=%" PRId64 " aside=%" PRId64 " dead=%" PRId64
-                " put=%" PRId64 " done=%" PRId64 " failed=%" PRId64 " stale=%" PRId64 " duplicate=%" PRId64
-                " redriven=%" PRId64 " discarded=%" PRId64 " oldest=%" PRId64 " claims=%" PRId64
-                " overdue=%" PRId64 " free=%d waits=%d",
-                kind, c->ready, c->leased, c->aside, c->dead, c->put, c->done, c->failed, c->stale,
-                c->duplicate, c->redriven, c->discarded, c->oldest_ready_ms, c->claims_active,
-                c->claims_overdue, c->lanes_free, c->next_due_ms != 0);
+                " oldest=%" PRId64 " claims=%" PRId64 " overdue=%" PRId64 " free=%d waits=%d",
+                c->oldest_ready_ms, c->claims_active, c->claims_overdue, c->lanes_free, c->next_due_ms != 0);
         }
     }
 }

@@ -165,38 +165,6 @@ void say_put(struct side *side, const struct put_result *put, size_t count) {
         say(side, " put %d %s", (int)put->answers[i], uuid_format(put->ids[i], text));
 }
 
-/* Every member of a row; an absent text is not an empty one. */
-static void say_row(struct side *side, const struct row_shape *shape, const void *row) {
-    char id[UUID_TEXT_BYTES];
-    for (size_t i = 0; i < shape->count; i++) {
-        const void *at = (const char *)row + shape->members[i].offset;
-        switch ((enum member_type)shape->members[i].type) {
-        case MEMBER_INT:
-        case MEMBER_SMALL:
-            say(side, " %d", *(const int *)at);
-            break;
-        case MEMBER_BIG:
-            say(side, " %" PRId64, *(const int64_t *)at);
-            break;
-        case MEMBER_BOOL:
-            say(side, " %d", *(const bool *)at);
-            break;
-        case MEMBER_TEXT:
-        case MEMBER_JSON:
-            if (str_absent(*(const pawl_str *)at))
-                say(side, " -");
-            else
-                say(side, " '%.*s'", STR_ARG(*(const pawl_str *)at));
-            break;
-        case MEMBER_UUID:
-            say(side, " %s", uuid_format(*(const pawl_uuid *)at, id));
-            break;
-        case MEMBER_NONE:
-            break;
-        }
-    }
-}
-
 /* Tokens are called by the order in which they first appear in the answer. */
 void say_items(struct world *world, int s, const struct item_list *list) {
     struct side *side = &world->side[s];
@@ -206,7 +174,7 @@ void say_items(struct world *world, int s, const struct item_list *list) {
         if (i == 0 || item->token != list->items[i - 1].token)
             say(side, "\n  claim %d kind %d lane %d", ++claims, (int)item->kind, item->lane);
         say(side, "\n    ");
-        say_row(side, &message_shape, item);
+        say_shape(&side->said, &message_shape, item);
         say(side, " attempt=%d deaths=%d suspect=%d ooo=%d until=%" PRId64, item->attempt, item->deaths,
             item->suspect ? 1 : 0, item->out_of_order ? 1 : 0, item->lease_until_ms);
     }

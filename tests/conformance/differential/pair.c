@@ -60,7 +60,7 @@ pawl_uuid pair_instance(const struct pair *pair, int slot) {
     return id;
 }
 
-/* deed: 0 and 1 registers a new incarnation, 2 evicts, others beat. */
+/* deed: 0 and 1 registers a new incarnation, 2 evicts, 3 deregisters, others beat. */
 static void instance_deed(struct pair *pair, int kinds, int slot, int deed) {
     if (deed < 2)
         pair->incarnation[slot] += pair->incarnation[slot] < 250 ? 1 : 0;
@@ -75,14 +75,15 @@ static void instance_deed(struct pair *pair, int kinds, int slot, int deed) {
         struct beat_result beat;
         pawl_error err = {0};
         pawl_status status = deed < 2   ? core->instance_register(pair->store[s], &in, &grant, &err)
-                             : deed > 2 ? core->heartbeat(pair->store[s], in.id, -1, &beat, &err)
+                             : deed > 3 ? core->heartbeat(pair->store[s], in.id, -1, &beat, &err)
+                             : deed > 2 ? core->instance_deregister(pair->store[s], in.id, &err)
                                         : core->instance_evict(pair->store[s], in.id, &err);
         (void)pair_ok(pair, s, status, &err);
     }
 }
 
 void pair_instances(struct pair *pair, int kinds) {
-    instance_deed(pair, kinds, pair_pick(pair, PAIR_INSTANCES), pair_pick(pair, 5));
+    instance_deed(pair, kinds, pair_pick(pair, PAIR_INSTANCES), pair_pick(pair, 6));
 }
 
 void pair_instance_new(struct pair *pair, int kinds, int slot) { instance_deed(pair, kinds, slot, 0); }

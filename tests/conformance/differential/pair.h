@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "conformance/differential/say_shape.h"
 #include "store/store.h"
 
 enum { PAIR_SIDES = 2, PAIR_INSTANCES = 4 };
