@@ -32,6 +32,20 @@ struct job_filter job_filter_from(const struct request *request);
 PAWL_MUSTCHECK pawl_status messages_with_id(struct request *request, pawl_uuid id, int state, int kind,
                                             struct message_rows *rows, pawl_error *err);
 
+/* The inputs that describe a message, and where they go: for flags, bodies and lines of JSON alike. */
+enum message_input_type { INPUT_TEXT, INPUT_UUID, INPUT_JSON };
+struct message_input {
+    const char *name;
+    enum message_input_type type;
+    size_t offset; /* in pawl_outgoing */
+};
+enum { MESSAGE_INPUTS_MAX = 16 };
+extern const struct message_input message_inputs[];
+extern const size_t message_input_count;
+/* Takes the id if the input is one, else the text. */
+void message_input_set(pawl_outgoing *message, const struct message_input *input, pawl_str text,
+                       pawl_uuid id);
+
 /* Of a message that was sent: where it is, and the answer. */
 enum { SENT_COLUMNS = 7 };
 extern const struct column sent_columns[SENT_COLUMNS];

@@ -1,4 +1,6 @@
 /* Sending messages: one that the inputs describe, or a list of them. */
+#include <string.h>
+
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/limits.h"
@@ -26,31 +28,49 @@
         TEXT_FIELD(IN_BODY, "traceparent", 100, "The W3C trace context to carry along.")                     \
     }
 
-enum { MESSAGE_FIELDS = 9 };
-static const struct field message_fields[MESSAGE_FIELDS] = {SEND_FIELDS};
+static const struct field message_fields[] = {SEND_FIELDS};
+
+#define INPUT(type, member)                                                                                  \
+    { #member, INPUT_##type, offsetof(pawl_outgoing, member) }
+/* In the order of SEND_FIELDS. */
+const struct message_input message_inputs[] = {
+    INPUT(TEXT, type),           INPUT(JSON, payload),      INPUT(TEXT, stream),
+    INPUT(TEXT, topic),          INPUT(JSON, headers),      INPUT(UUID, id),
+    INPUT(UUID, correlation_id), INPUT(UUID, causation_id), INPUT(TEXT, traceparent)};
+
+const size_t message_input_count = sizeof message_inputs / sizeof *message_inputs;
+_Static_assert(sizeof message_inputs / sizeof *message_inputs ==
+                   sizeof message_fields / sizeof *message_fields,
+               "every field of a message goes somewhere");
+
+void message_input_set(pawl_outgoing *message, const struct message_input *input, pawl_str text,
+                       pawl_uuid id) {
+    char *at = (char *)message + input->offset;
+    if (input->type == INPUT_UUID)
+        memcpy(at, &id, sizeof id);
+    else
+        memcpy(at, &text, sizeof text);
+}
 
 static pawl_status message_of(struct request *request, const struct value *values, pawl_outgoing *message,
                               pawl_error *err) {
-    *message = (pawl_outgoing){.type = values[0].text,
-                               .payload = STR("{}"),
-                               .stream = values[2].text,
-                               .topic = values[3].text,
-                               .id = values[5].uuid,
-                               .correlation_id = values[6].uuid,
-                               .causation_id = values[7].uuid,
-                               .traceparent = values[8].text};
     pawl_status status = PAWL_OK;
-    if (values[1].tree != NULL)
-        status = tree_text(request->arena, values[1].tree, 0, &message->payload, err);
-    if (status == PAWL_OK && values[4].tree != NULL)
-        status = tree_text(request->arena, values[4].tree, 0, &message->headers, err);
+    *message = (pawl_outgoing){.payload = STR("{}")};
+    for (size_t i = 0; status == PAWL_OK && i < message_input_count; i++) {
+        pawl_str text = values[i].text;
+        if (message_inputs[i].type == INPUT_JSON && values[i].tree == NULL)
+            continue;
+        if (message_inputs[i].type == INPUT_JSON)
+            status = tree_text(request->arena, values[i].tree, 0, &text, err);
+        message_input_set(message, &message_inputs[i], text, values[i].uuid);
+    }
     return status;
 }
 
 /* Those of `messages`, or the one that the other inputs describe. */
 static pawl_status read_messages(struct request *request, pawl_outgoing **messages, size_t *count,
                                  pawl_error *err) {
-    static const struct operation one = {.fields = message_fields, .field_count = MESSAGE_FIELDS};
+    static const struct operation one = {FIELDS(message_fields)};
     const struct tree *items = request_value(request, "messages").tree;
     bool alone = request_value(request, "type").present;
     if (alone == (items != NULL))
@@ -60,8 +80,8 @@ static pawl_status read_messages(struct request *request, pawl_outgoing **messag
     pawl_status status =
         *messages != NULL ? PAWL_OK : error_set(err, PAWL_NO_MEMORY, "send", "no memory for the messages");
     for (size_t i = 0; status == PAWL_OK && i < *count; i++) {
-        struct value values[MESSAGE_FIELDS + 1] = {0};
-        for (size_t k = 0; alone && k < MESSAGE_FIELDS; k++)
+        struct value values[MESSAGE_INPUTS_MAX + 1] = {0};
+        for (size_t k = 0; alone && k < message_input_count; k++)
             values[k] = request_value(request, message_fields[k].name);
         if (!alone)
             status = operation_read(&one, "a message", items->items[i], values, err);

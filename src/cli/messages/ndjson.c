@@ -11,6 +11,7 @@
 #include "base/options/options.h"
 #include "base/str.h"
 #include "base/uuid.h"
+#include "operations/messages.h"
 
 /* The scanning below relies on json_valid having accepted the line: it only looks for where things end. */
 
@@ -112,76 +113,48 @@ static pawl_status unquote(struct arena *arena, pawl_str value, pawl_str *text, 
     return status;
 }
 
-struct field {
-    const char *name;
-    size_t text; /* offset of a pawl_str in pawl_outgoing, or 0 … */
-    size_t uuid; /* … of a pawl_uuid */
-    bool raw;    /* the JSON itself is the value */
-};
+/* What the headers of an event are called. */
+static const struct message_input metadata = {"metadata", INPUT_JSON, offsetof(pawl_outgoing, headers)};
 
-#define NOWHERE SIZE_MAX
-#define TEXT(member) offsetof(pawl_outgoing, member), NOWHERE, false
-#define RAW(member) offsetof(pawl_outgoing, member), NOWHERE, true
-#define UUID(member) NOWHERE, offsetof(pawl_outgoing, member), false
-
-static const struct field fields[] = {
-    {"type", TEXT(type)},
-    {"payload", RAW(payload)},
-    {"stream", TEXT(stream)},
-    {"topic", TEXT(topic)},
-    {"id", UUID(id)},
-    {"headers", RAW(headers)},
-    {"correlation_id", UUID(correlation_id)},
-    {"causation_id", UUID(causation_id)},
-    {"traceparent", TEXT(traceparent)},
-    {"metadata", RAW(headers)}, /* of events only: what their headers are called */
-};
-
-enum { EVENT_FIELDS = sizeof fields / sizeof fields[0], MESSAGE_FIELDS = EVENT_FIELDS - 1 };
+static const struct message_input *field_at(size_t i) {
+    return i < message_input_count ? &message_inputs[i] : &metadata;
+}
 
 static pawl_status unknown_key(pawl_str key, size_t count, pawl_error *err) {
-    const char *names[EVENT_FIELDS];
+    const char *names[MESSAGE_INPUTS_MAX + 1];
     char typed[64];
     for (size_t i = 0; i < count; i++)
-        names[i] = fields[i].name;
+        names[i] = field_at(i)->name;
     snprintf(typed, sizeof typed, "%.*s", STR_ARG(key));
     const char *close = options_suggest(typed, names, count);
     if (close != NULL)
         return error_set(err, PAWL_INVALID, "ndjson", "the key \"%s\" means nothing. Did you mean \"%s\"?",
                          typed, close);
     return error_set(err, PAWL_INVALID, "ndjson", "the key \"%s\" means nothing. pawl help %s lists the keys",
-                     typed, count == EVENT_FIELDS ? "events append" : "send");
+                     typed, count > message_input_count ? "events append" : "send");
 }
 
 /* One "key": value of the object. null is the same as no key, except that a payload may be null. */
 static pawl_status take_field(struct arena *arena, size_t count, pawl_str key, pawl_str value,
                               pawl_outgoing *message, pawl_error *err) {
     size_t i = 0;
-    while (i < count && !str_equal_cstr(key, fields[i].name))
+    while (i < count && !str_equal_cstr(key, field_at(i)->name))
         i++;
     if (i == count)
         return unknown_key(key, count, err);
-    const struct field *field = &fields[i];
+    const struct message_input *field = field_at(i);
     bool is_payload = strcmp(field->name, "payload") == 0;
     if (str_equal_cstr(value, "null") && !is_payload)
         return PAWL_OK;
-    char *base = (char *)message;
-    if (field->raw) {
-        memcpy(base + field->text, &value, sizeof value);
-        return PAWL_OK;
-    }
-    pawl_str text = {NULL, 0};
-    pawl_uuid id;
+    pawl_str text = value;
+    pawl_uuid id = uuid_nil();
     pawl_error inner;
-    pawl_status status = unquote(arena, value, &text, &inner);
-    if (status == PAWL_OK && field->uuid != NOWHERE && !uuid_parse(text, &id))
+    pawl_status status = field->type != INPUT_JSON ? unquote(arena, value, &text, &inner) : PAWL_OK;
+    if (status == PAWL_OK && field->type == INPUT_UUID && !uuid_parse(text, &id))
         status = error_set(&inner, PAWL_INVALID, "ndjson", "is \"%.*s\", which is not a UUID", STR_ARG(text));
     if (status != PAWL_OK)
         return error_set(err, status, "ndjson", "%s %s", field->name, inner.text);
-    if (field->uuid != NOWHERE)
-        memcpy(base + field->uuid, &id, sizeof id);
-    else
-        memcpy(base + field->text, &text, sizeof text);
+    message_input_set(message, field, text, id);
     return PAWL_OK;
 }
 
@@ -207,11 +180,11 @@ static pawl_status read_line(struct arena *arena, size_t count, pawl_str line, p
         if (status != PAWL_OK)
             return status;
         for (size_t i = 0; i < count; i++) {
-            if (!str_equal_cstr(key, fields[i].name))
+            if (!str_equal_cstr(key, field_at(i)->name))
                 continue;
             if ((seen & (1u << i)) != 0)
                 return error_set(err, PAWL_INVALID, "ndjson", "the key \"%s\" is there twice",
-                                 fields[i].name);
+                                 field_at(i)->name);
             seen |= 1u << i;
         }
         at = end;
@@ -221,9 +194,9 @@ static pawl_status read_line(struct arena *arena, size_t count, pawl_str line, p
 }
 
 pawl_status ndjson_message(struct arena *arena, pawl_str line, pawl_outgoing *message, pawl_error *err) {
-    return read_line(arena, MESSAGE_FIELDS, line, message, err);
+    return read_line(arena, message_input_count, line, message, err);
 }
 
 pawl_status ndjson_event(struct arena *arena, pawl_str line, pawl_outgoing *message, pawl_error *err) {
-    return read_line(arena, EVENT_FIELDS, line, message, err);
+    return read_line(arena, message_input_count + 1, line, message, err);
 }

@@ -69,18 +69,12 @@ static pawl_status headers_json(struct cli *cli, pawl_str *text, pawl_error *err
 
 /* What the command line says about a message. */
 static pawl_status message_from_flags(struct cli *cli, pawl_outgoing *message, pawl_error *err) {
-    struct value payload = cli_value(cli, "payload");
-    *message = (pawl_outgoing){
-        .id = cli_value(cli, "id").uuid,
-        .stream = cli_value(cli, "stream").text,
-        .topic = cli_value(cli, "topic").text,
-        .type = cli_value(cli, "type").text,
-        .payload = payload.present ? payload.text : STR("{}"),
-        .headers = cli_value(cli, "headers").text,
-        .correlation_id = cli_value(cli, "correlation_id").uuid,
-        .causation_id = cli_value(cli, "causation_id").uuid,
-        .traceparent = cli_value(cli, "traceparent").text,
-    };
+    *message = (pawl_outgoing){.payload = STR("{}")};
+    for (size_t i = 0; i < message_input_count; i++) {
+        struct value value = cli_value(cli, message_inputs[i].name);
+        if (value.present)
+            message_input_set(message, &message_inputs[i], value.text, value.uuid);
+    }
     return headers_json(cli, &message->headers, err);
 }
 
