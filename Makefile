@@ -13,7 +13,7 @@ export CC_LD ?= mold
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build program build-san run test test-all lint fmt bench prove install uninstall clean
+.PHONY: help deps build program build-san run test test-all lint fmt bench prove install uninstall deb clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -77,5 +77,9 @@ install: configure-program ## install into PREFIX (default /usr/local), below DE
 uninstall: ## remove what make install has put into PREFIX, below DESTDIR
 	@tools/uninstall $(BUILD) $(PREFIX) $(LIBDIR) "$(DESTDIR)"
 
+deb: ## build the Debian packages into build-deb/, checked by lintian
+	@tools/deps deb
+	@tools/deb
+
 clean: ## remove what was built
-	@rm -rf build build-san build-clang
+	@rm -rf build build-san build-clang build-deb

@@ -15,6 +15,7 @@
 #include "base/limits.h"
 #include "base/thread.h"
 #include "base/time/clock.h"
+#include "process/notify.h"
 #include "server/access/sessions.h"
 #include "server/alerts.h"
 #include "server/bulk.h"
@@ -168,6 +169,7 @@ pawl_status server_run(struct server *server, pawl_error *err) {
                            {.fd = -1, .events = POLLIN},
                            {.fd = -1, .events = POLLIN}};
     int64_t ticked_ms = 0;
+    struct notify notify = notify_from_environment();
     while (!server->stopping) {
         int64_t most_ms = claim_waits_turn(server->claim_waits);
         struct claim_wait_fds waits = claim_waits_fds(server->claim_waits);
@@ -188,8 +190,10 @@ pawl_status server_run(struct server *server, pawl_error *err) {
             sampler_tick(server->sampler, now_ms);
             lease_watch_tick(server->leases, now_ms);
             server_alerts_tick(server->alerts, now_ms);
+            notify_alive(&notify, now_ms);
         }
     }
+    notify_stopping(&notify);
     return PAWL_OK;
 }
 

@@ -1,20 +1,34 @@
 /* pawl worker: claims messages and hands them to handlers until it is stopped. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
+#include "base/time/clock.h"
 #include "base/uuid.h"
 #include "cli/commands.h"
 #include "cli/database.h"
 #include "cli/worker/worker_setup.h"
+#include "process/notify.h"
 
 struct worker_run {
     pawl_worker *worker;
+    struct notify notify;
 };
 
 static void print_log(void *self, int level, const char *line) {
     (void)self;
     (void)level;
     fprintf(stderr, "%s\n", line);
+}
+
+/* Ready is a worker that is registered; one that waits for its database is not. */
+static void tell_manager(void *self, const pawl_metrics *metrics) {
+    struct worker_run *job = self;
+    bool works = strcmp(metrics->state, "READY") == 0 || strcmp(metrics->state, "PROCESSING") == 0;
+    if (works || job->notify.said_ready)
+        notify_alive(&job->notify, clock_boot_ms());
+    if (strcmp(metrics->state, "STOPPING") == 0)
+        notify_stopping(&job->notify);
 }
 
 static void stop_when_idle(void *self) {
@@ -40,7 +54,7 @@ static pawl_status check_database(struct cli *cli, pawl_error *err) {
 }
 
 static pawl_status run(struct cli *cli, pawl_error *err) {
-    struct worker_run job = {.worker = NULL};
+    struct worker_run job = {.notify = notify_from_environment()};
     pawl_worker_config config;
     pawl_status status = worker_setup_config(cli, &config, err);
     if (status != PAWL_OK)
@@ -52,12 +66,14 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
                          "--transports FILE");
     config.on_log = print_log;
     config.on_idle = cli_value(cli, "until_idle").present ? stop_when_idle : NULL;
+    config.on_tick = job.notify.on ? tell_manager : NULL;
     config.self = &job;
     status = worker_setup(cli, &config, &job.worker, err);
     if (status == PAWL_OK)
         status = check_database(cli, err);
     if (status == PAWL_OK)
         status = worker_setup_run(cli, job.worker, err);
+    notify_stopping(&job.notify); /* a drain may be too short for a tick */
     pawl_worker_free(job.worker);
     return status;
 }
