@@ -132,7 +132,7 @@ export interface QueryablePool extends Queryable {
   connect(): Promise<Queryable & { release(error?: Error | boolean): void }>;
 }
 export class SqlClient implements Client {
-  /** on: a pg Pool, or a connected pg Client, whose transaction everything then belongs to. */
+  /** on: a pg Pool, or a connected pg Client, whose transaction everything then belongs to. schema: pawl's, by default the one that PAWL_SCHEMA names. */
   constructor(on: Queryable | QueryablePool, options?: { schema?: string });
   /** The same client inside the caller's transaction. */
   using(client: Queryable): SqlClient;

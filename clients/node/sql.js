@@ -22,8 +22,8 @@ const json = (value) => (value === undefined ? null : JSON.stringify(value));
 const ms = (value) => (value === undefined ? null : `${value} milliseconds`);
 
 export class SqlClient {
-  /** on: a pg Pool, or a connected pg Client, whose transaction everything then belongs to. */
-  constructor(on, { schema = 'pawl' } = {}) {
+  /** on: a pg Pool, or a connected pg Client, whose transaction everything then belongs to. schema: by default the one that PAWL_SCHEMA names. */
+  constructor(on, { schema = process.env.PAWL_SCHEMA || 'pawl' } = {}) {
     if (!/^[a-z_][a-z0-9_]{0,50}$/.test(schema)) throw new Invalid(`${schema} is not the name of a schema`);
     this.on = on;
     this.schema = schema;

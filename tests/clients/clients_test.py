@@ -5,15 +5,20 @@ Usage: clients_test.py PAWL HELPER ROOT sqlite|postgres [NAME]
 
 A client talks to pawl through a proxy that can lose an answer: the request arrives, and the connection ends before the reply does.
 """
+import json
 import os
 import pathlib
+import re
 import select
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import threading
+import time
 import urllib.parse
+import uuid
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "server"))
 
@@ -23,6 +28,14 @@ from server_support import ServerTest, Setup  # noqa: E402
 HERE = pathlib.Path(__file__).resolve().parent
 PYTHON = "/usr/bin/python3"  # Debian's, which has Debian's python3-psycopg
 SECONDS_MAX = 240
+
+
+def only(dialect):
+    """A test of one store: SQL is a surface of PostgreSQL alone."""
+    def mark(test):
+        test.only = dialect
+        return test
+    return mark
 
 
 class Proxy:
@@ -123,13 +136,36 @@ class ClientsTest(ServerTest):
         self.assertNotIn("not ok", done.stdout)
         self.assertGreater(done.stdout.count("\nok "), 0 if os.environ.get("CASE") else 20)
 
+
+class ScenarioTest(ClientsTest):
     def test_node_http(self):
         self.scenario("http", "node", str(HERE / "runner.mjs"))
 
+    @only("postgres")
     def test_node_sql(self):
-        if Setup.dialect == "sqlite":
-            return  # there is no SQL surface
         self.scenario("sql", "node", str(HERE / "runner.mjs"))
+
+    def test_python_http_sync(self):
+        self.scenario("http", self.python(), str(HERE / "runner.py"), "sync")
+
+    def test_python_http_async(self):
+        self.scenario("http", self.python(), str(HERE / "runner.py"), "async")
+
+    @only("postgres")
+    def test_python_sql_sync(self):
+        self.scenario("sql", self.python(), str(HERE / "runner.py"), "sync")
+
+    @only("postgres")
+    def test_python_sql_async(self):
+        self.scenario("sql", self.python(), str(HERE / "runner.py"), "async")
+
+    def test_types_of_python(self):
+        """mypy --strict finds nothing in the package and in a program that uses it."""
+        self.wanted(pathlib.Path("/usr/bin/mypy"), "apt-get install mypy")
+        self.python()
+        done = subprocess.run(["/usr/bin/mypy", "--strict", "--cache-dir", str(self.dir), "pawl", str(Setup.root / "examples" / "python" / "worker.py")],
+                              cwd=Setup.root / "clients" / "python", capture_output=True, text=True, timeout=SECONDS_MAX, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout)
 
     def test_types_of_node(self):
         """index.d.ts says what index.js exports, and a program in TypeScript is checked against it."""
@@ -145,7 +181,160 @@ class ClientsTest(ServerTest):
                               cwd=self.dir, capture_output=True, text=True, timeout=SECONDS_MAX, check=True).stdout.split()
         text = (Setup.root / "clients" / "node" / "index.d.ts").read_text(encoding="utf-8")
         typed = {line.split()[2] for line in text.splitlines() if line.startswith("export class ")}
-        self.assertEqual(set(said) - {"failure"}, typed)
+        self.assertEqual(set(said), typed)
+
+
+class Running:
+    """A program that runs until it is told to stop."""
+
+    def __init__(self, test, command, cwd):
+        self.test = test
+        self.process = subprocess.Popen(command, cwd=cwd, env=test.env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        test.addCleanup(self.end)
+
+    def until(self, text):
+        """Reads its output to the line that has this text."""
+        said = ""
+        for line in self.process.stdout:
+            said += line
+            if text in line:
+                return
+        self.test.fail(f"it ended without saying {text!r}: {said}")
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+    def terminate(self):
+        """It drains and ends well."""
+        self.process.send_signal(signal.SIGTERM)
+        self.test.assertEqual(self.process.wait(SECONDS_MAX), 0, self.process.stdout.read())
+
+
+class SnippetsTest(ClientsTest):
+    """The READMEs of the clients and the examples, each as it is written, with a database of its own."""
+
+    def setUp(self):
+        super().setUp()
+        if Setup.dialect == "postgres":
+            name = "snippets_" + uuid.uuid4().hex[:12]
+            self.psql(f"CREATE DATABASE {name}")
+            self.addCleanup(self.psql, f"DROP DATABASE {name} WITH (FORCE)", self.url)
+            self.url = urllib.parse.urlunsplit(urllib.parse.urlsplit(self.url)._replace(path="/" + name))
+            self.env["DATABASE_URL"] = self.url
+        self.start_server("--lease-api")
+        self.env.update(SERVER_URL="http://" + self.address, TOKEN=self.tokens["operator"], TOKEN_WORKER=self.tokens["worker"],
+                        PYTHONPATH=str(Setup.root / "clients" / "python"), PYTHONDONTWRITEBYTECODE="1")
+
+    def drop_schema(self):
+        pass  # its database goes
+
+    def psql(self, text, url=None, **more):
+        return subprocess.run(["psql", "-XqAt", "-v", "ON_ERROR_STOP=1", "-d", url or self.url, "-f", "-"], input=text, capture_output=True, text=True,
+                              check=True, timeout=SECONDS_MAX, **more).stdout
+
+    def until(self, condition):
+        deadline = time.monotonic() + SECONDS_MAX
+        while not condition():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+
+    def run_ok(self, *command, code=0):
+        done = subprocess.run(command, cwd=self.dir, env=self.env, capture_output=True, text=True, timeout=SECONDS_MAX, check=False)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done.stdout
+
+    def node_modules(self):
+        (self.dir / "node_modules" / "@pawl").mkdir(parents=True)
+        (self.dir / "node_modules" / "@pawl" / "client").symlink_to(Setup.root / "clients" / "node")
+        (self.dir / "node_modules" / "pg").symlink_to(HERE / "node_modules" / "pg")
+
+    def readme(self, client, language, suffix, command):
+        text = (Setup.root / "clients" / client / "README.md").read_text(encoding="utf-8")
+        names = re.findall(rf"^```{language} (\w+)\n(.*?)^```$", text, re.M | re.S)
+        self.assertEqual(len(names), text.count("```") // 2, "every snippet has a name")
+        for name, body in names:
+            (self.dir / f"{name}.{suffix}").write_text(body, encoding="utf-8")
+        files = {name: [command, f"{name}.{suffix}"] for name, _ in names}
+        if Setup.dialect == "postgres":
+            self.run_ok(*files.pop("producer"))
+            worker = Running(self, files.pop("worker"), self.dir)
+            worker.until("order.placed 5")
+            worker.terminate()
+        else:
+            del files["producer"], files["worker"]
+        self.run_ok(*files.pop("http"))
+        said = self.run_pawl("worker", "--on", f"order.*=pipe:{' '.join(files.pop('pipe'))}", "--until-idle")
+        self.assertEqual(said.code, 0, said)
+        self.assertIn("order.placed of order-1", said.err)
+        self.assertRegex(self.run_ok(*files.pop("jobs")), "pages.*3")
+        self.assertEqual(files, {})
+
+    def test_readme_of_node(self):
+        self.node_modules()
+        self.readme("node", "js", "mjs", "node")
+
+    def test_readme_of_python(self):
+        (self.dir / "pawl").symlink_to(Setup.root / "clients" / "python" / "pawl")  # a worker passes no PYTHONPATH on
+        self.readme("python", "python", "py", self.python())
+
+    def pipe(self, *command):
+        """Every verdict of a handler that pawl worker keeps running."""
+        shutil.copy(HERE / command[-1], self.dir)
+        command = " ".join(command)
+        for kind in ("bad", "late"):
+            self.ok("send", f"pipe.{kind}", "{}")
+        jobs = [self.ok("job", "enqueue", kind)["id"] for kind in ("pipe.job", "pipe.hang")]
+        worker = Running(self, [Setup.pawl, "worker", "--on", f"pipe.*=pipe:{command}"],
+                         self.dir)
+        self.assertEqual(self.ok("job", "wait", str(jobs[0]))["output"], {"page": 3, "aborted": False})
+        self.until(lambda: self.ok("job", "show", str(jobs[1]))["state"] == "running")
+        self.ok("job", "cancel", str(jobs[1]))
+        self.assertEqual(json.loads(self.run_pawl("job", "wait", str(jobs[1])).out)["state"], "cancelled")
+        self.until(lambda: [row["state"] for row in self.ok("message", "list")] == ["dead"])
+        self.assertEqual(self.ok("message", "list", "--state", "dead")[0]["error"], "no such account")
+        worker.process.send_signal(signal.SIGTERM)
+        said = worker.process.stdout.read()
+        self.assertIn("late at attempt 1", said)
+
+    def test_pipe_of_node(self):
+        self.node_modules()
+        self.pipe("node", "pipe.mjs")
+
+    def test_pipe_of_python(self):
+        (self.dir / "pawl").symlink_to(Setup.root / "clients" / "python" / "pawl")
+        self.pipe(self.python(), "pipe.py")
+
+    @only("postgres")
+    def test_example_node(self):
+        self.node_modules()
+        for name in ("producer.mjs", "worker.mjs"):
+            shutil.copy(Setup.root / "examples" / "node" / name, self.dir)
+        self.run_ok("node", "producer.mjs", "order-1", "5")
+        self.run_ok("node", "producer.mjs", "order-1", "5", code=1)
+        self.run_ok("node", "producer.mjs", "order-2", "0")
+        worker = Running(self, ["node", "worker.mjs"], self.dir)
+        worker.until("order-1 is billed")
+        self.until(lambda: [row["reason"] for row in self.ok("message", "list", "--state", "dead")] == ["permanent"])
+        worker.terminate()
+        self.assertEqual(self.psql("SELECT * FROM bills"), "order-1|5\n")
+        self.assertEqual(len(self.ok("message", "list")), 1)
+
+    def test_example_python(self):
+        worker = Running(self, [self.python(), str(Setup.root / "examples" / "python" / "worker.py")], self.dir)
+        self.ok("send", "report.wanted", '{"pages": 3}')
+        worker.until("report 1 is on its way")
+        self.assertEqual(self.ok("job", "wait", "1")["output"], {"pages": 3})
+        worker.terminate()
+
+    @only("postgres")
+    def test_example_sql_only(self):
+        text = (Setup.root / "examples" / "sql-only" / "orders.sql").read_text(encoding="utf-8")
+        said = self.psql(re.sub(r"\bpawl(?=\.)", self.schema, text))
+        self.assertIn("order-1 is billed: 5", said)
+        self.assertIn('succeeded|{"pages": 3}', said)
 
 
 if __name__ == "__main__":
