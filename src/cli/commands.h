@@ -4,9 +4,9 @@
 
 #include "cli/command.h"
 
-extern const struct operation_table archive_commands, doctor_commands, events_commands, fleet_commands,
-    help_commands, mcp_commands, migrate_commands, monitor_commands, perspectives_commands, server_commands,
-    snapshot_commands, status_commands, tool_commands, up_commands, version_commands, worker_commands;
+extern const struct operation_table archive_commands, doctor_commands, help_commands, mcp_commands,
+    migrate_commands, monitor_commands, server_commands, tool_commands, up_commands, version_commands,
+    worker_commands;
 
 /* Instead of the operation of the same name: many lines of a file, and watching. */
 typedef pawl_status terminal_run(struct cli *cli, pawl_error *err);

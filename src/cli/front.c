@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "base/thread.h"
 #include "base/time/clock.h"
 #include "cli/audit.h"
 #include "cli/input.h"
@@ -13,9 +14,22 @@
 
 /* ---- Inputs */
 
+/* Options of the program that the command takes are inputs as well. */
+static struct value option_value(const struct cli *cli, const char *name) {
+    for (int id = 0; id < OPTION_COUNT; id++) {
+        const struct option_value *option = &cli->arguments.options.values[id];
+        if ((cli->arguments.command->options & OPTION_BIT(id)) != 0 && option->set &&
+            strcmp(option_rows[id].name, name) == 0)
+            return (struct value){.present = true, .text = option->text, .number = option->number};
+    }
+    return (struct value){.present = false};
+}
+
 struct value cli_value(const struct cli *cli, const char *name) {
     size_t index = operation_input_find(cli->arguments.command, name);
-    struct value value = cli->arguments.values[index]; /* one after the last is absent */
+    if (index == operation_inputs(cli->arguments.command))
+        return option_value(cli, name);
+    struct value value = cli->arguments.values[index];
     if (value.relative) {
         value.number += cli->output.now_ms;
         value.relative = false;
@@ -95,7 +109,7 @@ static int64_t rows_left(const struct cli *cli) {
 
 static int front_limit(void *self) {
     struct cli *cli = self;
-    int64_t page = cli->arguments.command->paged == PAGED ? PAWL_HTTP_LIST_MAX : PAWL_LIST_MAX;
+    int64_t page = cli->arguments.command->paged >= PAGED ? PAWL_HTTP_LIST_MAX : PAWL_LIST_MAX;
     int64_t left = cli->arguments.command->paged != PAGED_NOT ? rows_left(cli) : page;
     return cli->probing ? 1 : (int)(left < page ? left : page);
 }
@@ -154,7 +168,9 @@ static pawl_status front_list_end(void *self, const char *next, pawl_error *err)
         return end_probe(cli, next, err);
     buf_reset(&cli->next);
     buf_append_cstr(&cli->next, next != NULL ? next : "");
-    cli->more = next != NULL && command->paged == PAGED;
+    cli->more = next != NULL && command->paged >= PAGED;
+    if (command->paged == PAGED_TAIL)
+        fflush(cli->output.file);
     pawl_status status = buf_status(&cli->next, "list", err);
     if ((cli->more && rows_left(cli) > 0) || status != PAWL_OK)
         return status;
@@ -271,10 +287,14 @@ pawl_status front_run(struct cli *cli, operation_run *run, pawl_error *err) {
     struct request request = front_request(cli);
     pawl_status status = PAWL_OK;
     request.arena = cli->page;
+    if (cli->arguments.command->paged == PAGED_TAIL) {
+        cli->output.format = OUTPUT_NDJSON;
+        thread_interrupt_ends();
+    }
     do {
         arena_reset(cli->page);
         cli->again = false;
         status = run(&request, err);
-    } while (status == PAWL_OK && (cli->again || cli->more));
+    } while (status == PAWL_OK && (cli->again || cli->more) && ferror(cli->output.file) == 0);
     return status;
 }

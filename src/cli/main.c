@@ -34,7 +34,8 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     if (status == PAWL_OK)
         status = command_terminal(command) != NULL ? command_terminal(command)(cli, err)
                                                    : front_run(cli, command->run, err);
-    if (status == PAWL_OK && command->changes == CHANGES_ACTION && !cli_value(cli, "dry_run").present)
+    if (status == PAWL_OK && command->changes == CHANGES_ACTION &&
+        !operation_dry(command, cli->arguments.values))
         status = audit_note(cli, err);
     return status;
 }

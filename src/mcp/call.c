@@ -77,16 +77,20 @@ pawl_status mcp_arguments(struct mcp_message *message, const struct operation *o
 
 /* ---- Answers */
 
+static struct cell front_shown(void *self, const struct column *column, struct cell cell) {
+    const struct request *host = ((struct mcp_message *)self)->host;
+    return host->front->shown != NULL ? host->front->shown(host->self, column, cell) : cell;
+}
+
 static void write_cells(struct mcp_message *message, const struct column *columns, size_t count,
                         const struct cell *cells) {
-    const struct front *host = message->host->front;
     struct cell shown[ROW_COLUMNS_MAX];
     if (count > ROW_COLUMNS_MAX) {
         message->answer.failed = true;
         return;
     }
     for (size_t i = 0; i < count; i++)
-        shown[i] = host->shown != NULL ? host->shown(message->host->self, &columns[i], cells[i]) : cells[i];
+        shown[i] = front_shown(message, &columns[i], cells[i]);
     output_cells_json(&message->answer, columns, count, shown);
 }
 
@@ -181,6 +185,7 @@ static const struct front front = {.dashes = "",
                                    .tools = front_tools,
                                    .actor = front_actor,
                                    .agent = front_agent,
+                                   .shown = front_shown,
                                    .key = front_key,
                                    .wait = front_wait};
 
@@ -284,7 +289,8 @@ void mcp_tools_call(struct mcp_message *message, struct json_writer *json) {
     pawl_status status = message->values == NULL ? begin_call(message, &err) : PAWL_OK;
     if (status == PAWL_OK)
         status = mcp_run(message, &err);
-    if (status == PAWL_OK && !message->waits && mcp_tool_changes(message->operation))
+    if (status == PAWL_OK && !message->waits && mcp_tool_changes(message->operation) &&
+        !operation_dry(message->operation, message->values))
         status = mcp_audit(message, &err);
     if (message->waits)
         return;

@@ -26,7 +26,7 @@ static pawl_status read_as_of(const struct request *request, pawl_read *query, p
 /* A command can wait until all have one. */
 enum { HTTP_STAMP_MAX = 1000 };
 
-pawl_status events_stamp(struct request *request, pawl_error *err) {
+static pawl_status events_stamp(struct request *request, pawl_error *err) {
     struct stamp_result stamped;
     bool command = request_is_command(request);
     pawl_status status;
@@ -63,6 +63,38 @@ static pawl_status event_list(struct request *request, pawl_error *err) {
     return status == PAWL_OK ? request_rows(request, ROWS_OF(event, found.events, found.count),
                                             next_of(request, &query, &found), err)
                              : status;
+}
+
+/* ---- Following */
+
+/* There is always a next page; one that would be empty waits for an event, and a command ends with it. */
+static pawl_status event_tail(struct request *request, pawl_error *err) {
+    bool command = request_is_command(request);
+    pawl_read query = {.stream = request_text(request, "stream"),
+                       .from = request_number(request, "from", 1),
+                       .limit = request_limit(request)};
+    struct event_list found = {.count = 0};
+    int64_t most_ms = command ? PAWL_HISTORY_MS_MAX : PAWL_WAIT_RESULT_MS_MAX;
+    int64_t timeout_ms =
+        request_number(request, "timeout_ms", command ? PAWL_HISTORY_MS_MAX : PAWL_WAIT_RESULT_MS_DEFAULT);
+    if (!str_absent(request_after(request)))
+        query.from = request_after_number(request);
+    pawl_status status = str_absent(query.stream) ? events_stamp(request, err) : PAWL_OK;
+    if (status == PAWL_OK)
+        status = request->store->ops->events.events_read(request->store, &query, request->arena, &found, err);
+    if (status != PAWL_OK)
+        return status;
+    struct waiting waiting = {
+        .timeout_ms = timeout_ms < most_ms ? timeout_ms : most_ms,
+        .what = arena_printf(request->arena, "%.*s from %" PRId64, STR_ARG(query.stream), query.from)};
+    if (found.count == 0 && waiting.what != NULL && request->front->wait(request->self, &waiting))
+        return PAWL_OK;
+    if (found.count > 0) {
+        const pawl_stored_event *last = &found.events[found.count - 1];
+        query.from = (str_absent(query.stream) ? last->position : last->version) + 1;
+    }
+    const char *next = found.count > 0 || !command ? request_key(request, query.from) : NULL;
+    return request_rows(request, ROWS_OF(event, found.events, found.count), next, err);
 }
 
 /* ---- Appending */
@@ -172,6 +204,14 @@ static const struct field list_fields[] = {
     {BOOL_FIELD(IN_QUERY, "backward", "Newest first.")},
     {TEXT_FIELD(IN_QUERY, "as_of", 64,
                 "The stream as of an event id, or as of a time in milliseconds since 1970.")}};
+static const struct field tail_fields[] = {
+    {TEXT_FIELD(IN_QUERY, "stream", PAWL_STREAM_BYTES_MAX, "Only this stream.")},
+    {INT_FIELD(IN_QUERY, "from", 1, 0,
+               "The first version (of a stream) or position (of everything) to show.")},
+    {DURATION_FIELD(IN_QUERY, "timeout_ms", 1, PAWL_HISTORY_MS_MAX,
+                    "How long to wait for the next event. The command waits for ever without it; otherwise "
+                    "it is a minute by default, and ten at most."),
+     .example = "100"}};
 static const struct field append_fields[] = {
     {TEXT_FIELD(IN_PATH, "stream", PAWL_STREAM_BYTES_MAX, "The stream."), .required = true},
     EVENT_FIELD_ROWS,
@@ -201,6 +241,11 @@ static const struct operation operations[] = {
      .details = "A reader that remembers the last position and continues after it misses nothing, however "
                 "late something commits.",
      .example = "pawl event list --stream order-1 --backward --limit 10", .empty = "no events"},
+    {OPERATION("event.tail", "Follow a stream, or everything, as JSON lines"), READS("/v1/events/tail"),
+     FIELDS(tail_fields), .paged = PAGED_TAIL, COLUMNS(event_columns), .run = event_tail,
+     .details = "The command runs until interrupted, until --limit events were shown, or until nothing new "
+                "came within --timeout. A program gets what there is, or waits for the next event, and asks "
+                "again with the cursor `next`, which it always gets."},
 };
 
 const struct operation_table event_operations = OPERATION_TABLE(operations);

@@ -4,9 +4,6 @@
 
 #include "operations/front/request.h"
 
-/* Gives positions to events that have none yet. */
-PAWL_MUSTCHECK pawl_status events_stamp(struct request *request, pawl_error *err);
-
 /* Appends them after the version of the input `expected`, and answers. */
 PAWL_MUSTCHECK pawl_status events_append(struct request *request, struct events_append *in, pawl_error *err);
 

@@ -11,8 +11,8 @@
 #include "base/time/clock.h"
 #include "server/http/call.h"
 #include "server/http/stream.h"
-#include "server/overview.h"
 #include "server/server.h"
+#include "view/status/overview.h"
 
 enum { SAMPLES_KEPT = 300, SAMPLES_REPLAYED = 30, LOOK_MS = 1000, REST_MS = 5000, WANTED_MS = 15000 };
 
@@ -111,10 +111,11 @@ static void run(struct pool_task *pool_task, struct store *store, const pawl_err
     struct sampler *sampler = (struct sampler *)pool_task;
     struct arena *arena = arena_create(0);
     struct overview *fresh = arena != NULL ? arena_alloc(arena, sizeof *fresh) : NULL;
+    struct instance_rows instances;
     pawl_error failure = *err;
     pawl_status status = PAWL_UNAVAILABLE;
     if (store != NULL && fresh != NULL)
-        status = overview_read(store, arena, fresh, &failure);
+        status = overview_read(store, arena, fresh, &instances, &failure);
     pthread_mutex_lock(&sampler->lock);
     sampler->failed = status != PAWL_OK;
     if (status == PAWL_OK) {

@@ -80,7 +80,7 @@ class FleetTest(OperateTest):
         self.assertEqual(self.ok("workers"), [])
         self.assertEqual([row["state"] for row in self.ok("workers", "--minutes", "60")], ["silent"])
         self.refused(EXIT_CODES["not found"], "no worker", "workers", "--worker-id", ABSENT, "-o", "table")
-        self.refused(EXIT_CODES["invalid"], "not a UUID", "workers", "--worker-id", "worker-abc123", "-o", "table")
+        self.refused(64, "not a UUID", "workers", "--worker-id", "worker-abc123", "-o", "table")
 
     def test_a_worker_tells_of_its_executions(self):
         tools = self.dir / "tools.json"

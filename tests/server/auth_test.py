@@ -141,6 +141,8 @@ class AuthTest(ServerTest):
                      path)
         if path.startswith("/v1/jobs/"):
             url = url.replace(str(uuid.UUID(int=1)), "999999")
+        if path.endswith("/tail"):
+            url += "?timeout_ms=1"
         lines = self.headers(credential, host, origin, site)
         body = b""
         if method not in ("GET", "HEAD"):

@@ -122,6 +122,17 @@ class Routes(ServerTest):
         place = self.call("GET", "/v1/streams/{stream}", stream="a/b c")
         self.assertEqual((place["stream"], place["outbox_owner"]), ("a/b c", instance))
         self.assertEqual(self.call("GET", "/v1/partitions/{stream}", stream="a/b c"), place)
+        self.assertEqual([row["worker_id"] for row in self.call("GET", "/v1/workers")["items"]], [instance])
+        shown = self.call("GET", "/v1/instances/{id}", id=instance)
+        self.assertEqual((shown["worker_id"], shown["state"], shown["current_leases"]), (instance, "active", []))
+        self.call("GET", "/v1/instances/{id}", id=server_support.cli_support.ABSENT, status=404)
+        self.call("GET", "/v1/queue")
+        self.assertEqual(self.call("POST", "/v1/rebalance", {"max_leases": 0, "dry_run": True})["items"], [])
+        cleaned = self.call("POST", "/v1/cleanup", {"dry_run": True})
+        self.assertEqual(cleaned, {"workers_evicted": 0, "leases_released": 0, "leases_expired": 0, "dry_run": True})
+        self.assertNotIn("cleanup", [row["action"] for row in self.call("GET", "/v1/actions")["items"]])
+        self.call("POST", "/v1/cleanup")
+        self.assertEqual(self.call("GET", "/v1/actions")["items"][0]["action"], "cleanup")
         self.call("POST", "/v1/instances/{id}/evict", id=instance)
         self.call("POST", "/v1/instances/{id}/evict", id=server_support.cli_support.ABSENT, status=404)
 
@@ -156,6 +167,28 @@ class Routes(ServerTest):
         page = self.call("GET", "/v1/events", query=f"?stream=o%2F1&limit=1&cursor={page['next']}")
         self.assertEqual(page["items"][0]["type"], "order.sent")
         self.assertEqual(len(self.call("GET", "/v1/events")["items"]), 2)
+        self.follow()
+        state = {"version": 2, "state": {"sum": 1}}
+        path = "/v1/streams/{stream}/snapshots/{name}"
+        self.assertEqual(self.call("PUT", path, state, stream="o/1", name="sum")["answer"], "applied")
+        self.assertEqual(self.call("GET", path, stream="o/1", name="sum")["state"], {"sum": 1})
+        self.assertIsNone(self.request("GET", "/v1/streams/o%2F1/snapshots/sum", role="viewer").json()["state"])
+        self.call("PUT", path, {"version": 9, "state": {}}, stream="o/1", name="sum", status=409)
+        self.call("GET", path, stream="o/1", name="none", status=404)
+
+    def follow(self):
+        """A tail has always a next page; one that would be empty waits for its event."""
+        page = self.call("GET", "/v1/events/tail", query="?stream=o%2F1&limit=1")
+        page = self.call("GET", "/v1/events/tail", query=f"?stream=o%2F1&cursor={page['next']}")
+        self.assertEqual([row["type"] for row in page["items"]], ["order.sent"])
+        query = f"?stream=o%2F1&timeout_ms=20000&cursor={page['next']}"
+        late = threading.Timer(0.5, lambda: self.ok("event", "append", "o/1", "order.late", "{}"))
+        late.start()
+        page = self.call("GET", "/v1/events/tail", query=query)
+        late.join()
+        self.assertEqual([row["type"] for row in page["items"]], ["order.late"])
+        page = self.call("GET", "/v1/events/tail", query=f"?stream=o%2F1&timeout_ms=50&cursor={page['next']}")
+        self.assertEqual((page["items"], page["more"]), ([], True))
 
     # covers: W27
     def receptors(self):
@@ -169,7 +202,7 @@ class Routes(ServerTest):
             self.call("PUT", "/v1/receptors/{name}", wrong, name=name, status=400)
         row = self.call("GET", "/v1/receptors")["items"][0]
         self.assertEqual((row["receptor"], row["on"], row["behind"], row["messages"], row["topic"], row["paused"]),
-                         ("mail", "exact:order.made", 2, 0, "event:mail", False))
+                         ("mail", "exact:order.made", 3, 0, "event:mail", False))
         worked = self.run_pawl("worker", "--kinds", "inbox", "--until-idle", "--on", "mail@event:=exec:sh -c 'echo no >&2; exit 65'")
         self.assertEqual(worked.code, 0, worked)
         row = self.call("GET", "/v1/receptors/{name}", name="mail")
@@ -201,6 +234,18 @@ class Routes(ServerTest):
         path.write_text(json.dumps({"name": "orders", "version": 2, "on": ["order.made"], "exec": "true"}))
         self.ok("perspective", "set", str(path))
         self.assertEqual(len(self.call("GET", "/v1/perspectives/{name}", name="orders")["items"]), 2)
+        given = {"name": "given", "on": ["order.*"], "function": True}
+        made = self.call("PUT", "/v1/perspectives", {"definition": given})["items"]
+        self.assertEqual(made, [{"name": "given", "version": 1, "answer": "applied", "state": "live"}])
+        self.call("PUT", "/v1/perspectives", {"definition": {**given, "on": ["other"]}}, status=409)
+        refused = self.call("PUT", "/v1/perspectives", {"definition": {"name": "e", "on": ["a"], "exec": "id"}}, status=409)
+        self.assertIn("can only be set with the command", refused["detail"])
+        for wrong in ({}, {"definition": {"name": "e"}}, {"definition": []}):
+            self.call("PUT", "/v1/perspectives", wrong, status=400)
+        waited = self.call("GET", "/v1/perspectives/{name}/wait", name="given", query="?stream=o%2F1&at_version=1&timeout_ms=300")
+        self.assertEqual(waited, {"perspective": "given", "applied": False, "reached": 0})
+        self.call("GET", "/v1/perspectives/{name}/wait", name="given", status=400)
+        self.call("DELETE", "/v1/perspectives/{name}", name="given@1")
         self.call("GET", "/v1/perspectives")
         self.call("GET", "/v1/perspectives/errors")
         self.assertEqual(self.call("GET", "/v1/perspectives/checkpoints", query="?limit=1")["items"][0]["status"], "pending")

@@ -101,7 +101,7 @@ BEGIN
                        'dead_discard', 'instance_evict', 'lanes_rebalance', 'history_remove', 'settings_change', 'epoch_raise', 'maintain',
                        'view_duties', 'view_pauses', 'view_audits', 'view_refused', 'refused_remove', 'pause_set',
                        'pause_clear', 'audit_add',
-                       'events_read', 'events_all', 'events_head', 'events_stamp', 'event_rows', 'receptor_register', 'receptor_remove',
+                       'events_read', 'events_all', 'events_head', 'events_stamp', 'event_rows', 'snapshot_put', 'snapshot_get', 'receptor_register', 'receptor_remove',
                        'receptor_list', 'perspective_register',
                        'perspective_backfill', 'perspective_change', 'perspective_reset', 'reset_checkpoints', 'apply_target',
                        'perspective_switch', 'switch_begin', 'switch_end', 'perspective_list', 'perspective_reached',

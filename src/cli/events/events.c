@@ -1,24 +1,17 @@
-/* pawl event append from a file of lines, and pawl event tail. */
+/* pawl event append from a file of lines. */
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/error.h"
 #include "base/json/json.h"
 #include "base/limits.h"
 #include "base/str.h"
-#include "base/thread.h"
-#include "base/time/clock.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/front.h"
 #include "cli/input.h"
 #include "cli/messages/ndjson.h"
 #include "operations/events.h"
-#include "view/event.h"
-#include "view/output/row.h"
-
-enum { TAIL_MS = 100, TAIL_ROWS = 500 };
 
 /* The events of --ndjson, or the one that the words describe. */
 static pawl_status read_lines(struct cli *cli, pawl_event *events, size_t *count, pawl_error *err) {
@@ -99,73 +92,3 @@ pawl_status append_terminal(struct cli *cli, pawl_error *err) {
         read_words(cli, &events[in.count++]);
     return status == PAWL_OK ? events_append(&request, &in, err) : status;
 }
-
-static void print_event(struct cli *cli, const pawl_stored_event *event) {
-    struct cell cells[EVENT_COLUMNS];
-    struct buf line;
-    row_cells(event_columns, EVENT_COLUMNS, event, NULL, cells);
-    buf_init(&line, 0);
-    output_cells_json(&line, event_columns, EVENT_COLUMNS, cells);
-    buf_append_char(&line, '\n');
-    fwrite(line.ptr, 1, line.len, cli->output.file);
-    fflush(cli->output.file);
-    buf_free(&line);
-}
-
-/* The next events, printed; *from moves after them. */
-static pawl_status tail_some(struct cli *cli, pawl_read *query, size_t *count, pawl_error *err) {
-    struct event_list list;
-    struct arena *arena = arena_create(0);
-    if (arena == NULL)
-        return error_set(err, PAWL_NO_MEMORY, "tail", "no memory for the events");
-    struct request request = front_request(cli);
-    pawl_status status = str_absent(query->stream) ? events_stamp(&request, err) : PAWL_OK;
-    if (status == PAWL_OK)
-        status = cli->store->ops->events.events_read(cli->store, query, arena, &list, err);
-    for (size_t i = 0; status == PAWL_OK && i < list.count; i++) {
-        print_event(cli, &list.events[i]);
-        query->from = (str_absent(query->stream) ? list.events[i].position : list.events[i].version) + 1;
-    }
-    if (status == PAWL_OK)
-        *count = list.count;
-    arena_free(arena);
-    return status;
-}
-
-static pawl_status tail(struct cli *cli, pawl_error *err) {
-    struct value timeout = cli_value(cli, "timeout_ms"), limit = cli_value(cli, "limit"),
-                 from = cli_value(cli, "from");
-    pawl_read query = {.stream = cli_value(cli, "stream").text, .from = from.present ? from.number : 1};
-    int64_t until_ms = timeout.present ? clock_boot_ms() + timeout.number : INT64_MAX;
-    int64_t left = limit.present ? limit.number : INT64_MAX;
-    pawl_status status = PAWL_OK;
-    thread_interrupt_ends();
-    while (status == PAWL_OK && left > 0) {
-        size_t count = 0;
-        query.limit = (int)(left < TAIL_ROWS ? left : TAIL_ROWS);
-        status = tail_some(cli, &query, &count, err);
-        left -= (int64_t)count;
-        if (count > 0)
-            continue;
-        if (clock_boot_ms() >= until_ms || ferror(cli->output.file) != 0)
-            break;
-        nanosleep(&(struct timespec){0, TAIL_MS * 1000000L}, NULL);
-    }
-    return status;
-}
-
-static const struct field tail_fields[] = {
-    {TEXT_FIELD(IN_TERMINAL, "stream", PAWL_STREAM_BYTES_MAX, "Only this stream.")},
-    {INT_FIELD(IN_TERMINAL, "from", 1, 0,
-               "The first version (of a stream) or position (of everything) to show.")},
-    {INT_FIELD(IN_TERMINAL, "limit", 1, 0, "Stop after this many events.")},
-    {DURATION_FIELD(IN_TERMINAL, "timeout_ms", 1, PAWL_HISTORY_MS_MAX,
-                    "Stop when there was nothing new and this time is over.")}};
-
-static const struct operation commands[] = {
-    {OPERATION("event.tail", "Follow a stream, or everything, as JSON lines"), FIELDS(tail_fields),
-     .terminal = tail,
-     .details = "Runs until interrupted, until --limit events were shown, or until --timeout."},
-};
-
-const struct operation_table events_commands = OPERATION_TABLE(commands);

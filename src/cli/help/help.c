@@ -147,7 +147,7 @@ static void append_command(struct buf *buf, const struct operation *command) {
 /* The nouns by what people want; a test checks that each command is in one of them. */
 const struct help_group help_groups[] = {
     {"start", "up worker server mcp"},
-    {"send work", "send event job task schedule run statement pipeline"},
+    {"send work", "send event snapshot job task schedule run statement pipeline"},
     {"look", "status why monitor message stream perspective audit action"},
     {"act", "pause resume limit alert cleanup rebalance"},
     {"run a fleet", "workers queue instance partition duty receptor agent tool"},

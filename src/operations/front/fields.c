@@ -30,7 +30,7 @@ static bool has_reason(const struct operation *operation) {
 }
 
 const struct field *operation_input(const struct operation *operation, size_t index) {
-    size_t pages = operation->paged == PAGED ? 2 : operation->paged == PAGED_LIMIT ? 1 : 0;
+    size_t pages = operation->paged >= PAGED ? 2 : operation->paged == PAGED_LIMIT ? 1 : 0;
     if (index < operation->field_count)
         return &operation->fields[index];
     index -= operation->field_count;
@@ -81,6 +81,10 @@ static void value_write(struct buf *buf, const struct field *field, const struct
         else if (!field->file)
             buf_append_str(buf, value->text);
     }
+}
+
+bool operation_dry(const struct operation *operation, const struct value *values) {
+    return values[operation_input_find(operation, "dry_run")].number != 0; /* one after the last is absent */
 }
 
 void operation_asked(const struct operation *operation, const struct value *values, struct buf *buf) {
@@ -345,7 +349,7 @@ pawl_str operation_scope(struct arena *arena, const struct operation *operation,
     buf_append_cstr(&buf, operation->name);
     for (size_t i = 0; (field = operation_input(operation, i)) != NULL; i++)
         if (field->type != FIELD_CURSOR && field->in != IN_BODY && strcmp(field->name, "limit") != 0 &&
-            values[i].present)
+            strcmp(field->name, "timeout_ms") != 0 && values[i].present)
             buf_printf(&buf, "\n%s=%.*s", field->name, STR_ARG(values[i].text));
     pawl_str scope = {NULL, 0};
     pawl_error ignored;

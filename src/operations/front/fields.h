@@ -13,6 +13,8 @@ size_t operation_inputs(const struct operation *operation);
 /* The index of the input with that name; operation_inputs() when there is none. */
 size_t operation_input_find(const struct operation *operation, const char *name);
 
+/* Whether it is only tried: then there is no action to record. */
+bool operation_dry(const struct operation *operation, const struct value *values);
 /* Those that are present, as a record of an action shows them: " id=7 reason=…". JSON may hold secrets and is
  * left out. */
 void operation_asked(const struct operation *operation, const struct value *values, struct buf *buf);
@@ -39,7 +41,7 @@ enum { OPERATION_NAMES_BYTES = 200 };
 void operation_names(const struct operation *operation, enum field_place in,
                      char names[static OPERATION_NAMES_BYTES]);
 
-/* The list and its filters, without page and size: what a cursor is bound to. In the arena. */
+/* The list and its filters, without page, size and patience: what a cursor is bound to. In the arena. */
 pawl_str operation_scope(struct arena *arena, const struct operation *operation, const struct value *values);
 
 #endif

@@ -62,7 +62,12 @@ struct field {
 };
 
 /* Whether a list comes in pages: limit, and cursor (--after) for the next one. */
-enum paging { PAGED_NOT, PAGED_LIMIT, PAGED };
+enum paging {
+    PAGED_NOT,
+    PAGED_LIMIT, /* it has no cursor */
+    PAGED,
+    PAGED_TAIL /* it has no end: there is always a next page, which waits; a command prints lines of JSON */
+};
 
 /* What the answer is. */
 enum answer_shape {
@@ -176,11 +181,13 @@ struct operation_table {
 #define FIELD_ROW_KIND(place)                                                                                \
     { CHOICE_FIELD(place, "kind", KIND_CHOICES, "Only of this kind.") }
 
+#define FIELD_ROW_DRY_RUN(place)                                                                             \
+    { BOOL_FIELD(place, "dry_run", "Show what would be done and change nothing.") }
+
 /* Flags that only a terminal has. */
 #define FLAG_YES                                                                                             \
     { BOOL_FIELD(IN_TERMINAL, "yes", "Do not ask for confirmation.") }
-#define FLAG_DRY_RUN                                                                                         \
-    { BOOL_FIELD(IN_TERMINAL, "dry_run", "Show what would be done and change nothing.") }
+#define FLAG_DRY_RUN FIELD_ROW_DRY_RUN(IN_TERMINAL)
 #define FLAG_WATCH                                                                                           \
     { BOOL_FIELD(IN_TERMINAL, "watch", "Show it every second until it ends.") }
 

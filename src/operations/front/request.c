@@ -108,6 +108,12 @@ int request_limit(const struct request *request) { return request->front->limit(
 
 bool request_dry(const struct request *request) { return request_bool(request, "dry_run"); }
 
+void request_hide(const struct request *request, const struct column *columns, size_t count,
+                  struct cell *cells) {
+    for (size_t i = 0; request->front->shown != NULL && i < count; i++)
+        cells[i] = request->front->shown(request->self, &columns[i], cells[i]);
+}
+
 void request_list(struct request *request, const struct column *columns, size_t count) {
     request->front->list(request->self, columns, count);
 }

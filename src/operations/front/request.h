@@ -109,6 +109,10 @@ bool request_dry(const struct request *request);
 
 #define COLUMN_COUNT(columns) (sizeof(columns) / sizeof *(columns))
 
+/* Hides from the caller what it may not see, in rows that become part of a cell. */
+void request_hide(const struct request *request, const struct column *columns, size_t count,
+                  struct cell *cells);
+
 void request_list(struct request *request, const struct column *columns, size_t count);
 void request_row(struct request *request, const struct cell *cells);
 PAWL_MUSTCHECK pawl_status request_list_end(struct request *request, const char *next, pawl_error *err);

@@ -1,22 +1,8 @@
-/* Routes of the whole system's state: status, overview, event stream. */
+/* Routes of what the server samples, and of its own description. */
 #include "server/http/call.h"
 #include "server/http/openapi.h"
-#include "server/overview.h"
 #include "server/sampler.h"
 #include "server/server.h"
-
-static pawl_status read_status(struct call *call, pawl_error *err) {
-    struct overview *overview = arena_alloc(call->arena, sizeof *overview);
-    if (overview == NULL)
-        return buf_status(&call->out, "http", err);
-    pawl_status status = overview_read(call->store, call->arena, overview, err);
-    if (status != PAWL_OK)
-        return status;
-    json_begin_object(&call->json);
-    overview_write(&call->json, overview, NULL, NULL);
-    json_end_object(&call->json);
-    return PAWL_OK;
-}
 
 static pawl_status read_overview(struct call *call, pawl_error *err) {
     (void)err;
@@ -31,8 +17,6 @@ static pawl_status read_openapi(struct call *call, pawl_error *err) {
 }
 
 static const struct operation routes[] = {
-    {OPERATION("status", "Backlog, ages, counters and instances, read now"), READS("/v1/status"),
-     .shape = ANSWER_OBJECT, .serve = read_status},
     {OPERATION("server.overview", "The latest sample with its rates, and the preceding series"),
      READS("/v1/overview"), .pool = POOL_LOOP, .shape = ANSWER_OBJECT, .serve = read_overview},
     {OPERATION("server.changes", "Server-sent events: every sample as it is taken"), READS("/v1/stream"),

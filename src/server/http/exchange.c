@@ -9,6 +9,7 @@
 #include "base/options/url.h"
 #include "base/str.h"
 #include "base/time/clock.h"
+#include "operations/front/fields.h"
 #include "server/server.h"
 
 static const char *title_of(int status) {
@@ -109,7 +110,8 @@ void exchange_run(struct exchange *exchange, struct store *store, const pawl_err
     if (status == PAWL_OK)
         status = call->route->serve != NULL ? call->route->serve(call, &err)
                                             : http_run(call, call->route->run, &err);
-    if (status == PAWL_OK && call->route->changes == CHANGES_ACTION)
+    if (status == PAWL_OK && call->route->changes == CHANGES_ACTION &&
+        !operation_dry(call->route, call->values))
         status = call_audit(call, &err);
     if (status == PAWL_OK)
         status = buf_status(&call->out, "http", &err);

@@ -137,14 +137,11 @@ static pawl_status read_rules(const struct reader *reader, const struct tree *do
 }
 
 /* Reads one definition; path is for messages. PAWL_INVALID tells "PATH:LINE: reason". */
-static pawl_status perspective_file_parse(struct arena *arena, const char *path, pawl_str text,
-                                          const char *dialect, struct perspective_new *out, pawl_error *err) {
+static pawl_status read_definition(struct arena *arena, const char *path, const struct tree *doc,
+                                   const char *dialect, struct perspective_new *out, pawl_error *err) {
     struct reader reader = {arena, path, dialect, err};
-    const struct tree *doc = NULL;
     pawl_error inner = {0};
     *out = (struct perspective_new){.version = 1};
-    if (tree_parse_yaml(arena, text, NULL, &doc, &inner) != PAWL_OK)
-        return error_set(err, PAWL_INVALID, OP, "%s: %s", path, inner.text);
     if (doc->kind != TREE_OBJECT)
         return fault(&reader, doc, "a perspective is an object with name, on and sql");
     const struct tree *name = tree_get_cstr(doc, "name");
@@ -198,24 +195,49 @@ static pawl_status perspective_register_all(struct store *store, const struct pe
     return status;
 }
 
-static pawl_status register_file(struct store *store, struct arena *arena, const char *path, int batch,
-                                 perspective_told told, void *self, pawl_error *err) {
+/* Who registers, and is told. */
+struct registering {
+    struct store *store;
+    struct arena *arena;
+    int batch;
+    perspective_told told;
+    void *self;
+};
+
+static pawl_status register_doc(const struct registering *how, const char *path, const struct tree *doc,
+                                pawl_error *err) {
     struct perspective_new in;
     struct perspective_registered out;
-    pawl_str text;
-    pawl_status status = file_read(arena, path, 4 * (size_t)PAWL_PERSPECTIVE_SQL_BYTES_MAX, &text, err);
-    if (status == PAWL_OK)
-        status = perspective_file_parse(arena, path, text, store->dialect, &in, err);
+    pawl_status status = read_definition(how->arena, path, doc, how->store->dialect, &in, err);
     if (status == PAWL_OK && in.batch == 0)
-        in.batch = batch;
+        in.batch = how->batch;
     if (status == PAWL_OK)
-        status = perspective_register_all(store, &in, arena, &out, err);
+        status = perspective_register_all(how->store, &in, how->arena, &out, err);
     if (status == PAWL_OK && out.answer == ANSWER_CONFLICT)
         return error_set(err, PAWL_CONFLICT, OP,
                          "%s: version %d of %.*s is registered with another definition; raise the version",
                          path, in.version, STR_ARG(in.name));
     if (status == PAWL_OK)
-        told(self, &in, &out);
+        how->told(how->self, &in, &out);
+    return status;
+}
+
+static pawl_status register_file(const struct registering *how, const char *path, pawl_error *err) {
+    const struct tree *doc = NULL;
+    pawl_error inner = {0};
+    pawl_str text;
+    pawl_status status = file_read(how->arena, path, 4 * (size_t)PAWL_PERSPECTIVE_SQL_BYTES_MAX, &text, err);
+    if (status == PAWL_OK && tree_parse_yaml(how->arena, text, NULL, &doc, &inner) != PAWL_OK)
+        status = error_set(err, PAWL_INVALID, OP, "%s: %s", path, inner.text);
+    return status == PAWL_OK ? register_doc(how, path, doc, err) : status;
+}
+
+pawl_status perspective_register_tree(struct store *store, const struct tree *definition, int batch,
+                                      perspective_told told, void *self, pawl_error *err) {
+    struct registering how = {store, arena_create(0), batch, told, self};
+    pawl_status status = how.arena != NULL ? register_doc(&how, "definition", definition, err)
+                                           : error_no_memory(err, OP);
+    arena_free(how.arena);
     return status;
 }
 
@@ -252,19 +274,20 @@ pawl_status perspective_register_path(struct store *store, const char *path, int
                                       void *self, pawl_error *err) {
     struct stat info;
     struct arena *arena = arena_create(0);
+    struct registering how = {store, arena, batch, told, self};
     pawl_status status = PAWL_OK;
     if (arena == NULL)
         return error_no_memory(err, OP);
     if (stat(path, &info) != 0) {
         status = error_errno(err, PAWL_NOT_FOUND, OP, errno, "%s cannot be read", path);
     } else if (!S_ISDIR(info.st_mode)) {
-        status = register_file(store, arena, path, batch, told, self, err);
+        status = register_file(&how, path, err);
     } else {
         char **names = NULL;
         size_t count = 0;
         status = list_files(arena, path, &names, &count, err);
         for (size_t i = 0; status == PAWL_OK && i < count; i++)
-            status = register_file(store, arena, names[i], batch, told, self, err);
+            status = register_file(&how, names[i], err);
     }
     arena_free(arena);
     return status;

@@ -3,6 +3,7 @@
 #define WORK_PERSPECTIVE_FILE_H
 
 #include "base/arena.h"
+#include "base/json/tree.h"
 #include "store/store.h"
 
 typedef void (*perspective_told)(void *self, const struct perspective_new *in,
@@ -17,5 +18,10 @@ PAWL_MUSTCHECK pawl_status perspective_register_path(struct store *store, const 
 PAWL_MUSTCHECK pawl_status perspective_caught_up(struct store *store, const struct perspective_target *target,
                                                  struct arena *arena, struct perspective_reached *out,
                                                  pawl_error *err);
+
+/* The same of one definition. */
+PAWL_MUSTCHECK pawl_status perspective_register_tree(struct store *store, const struct tree *definition,
+                                                     int batch, perspective_told told, void *self,
+                                                     pawl_error *err);
 
 #endif

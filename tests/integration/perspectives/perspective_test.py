@@ -165,15 +165,15 @@ class PerspectiveTest(PerspectiveCase):
     def test_snapshots(self):
         for n in range(5):
             self.append("account-7", ("paid", {"n": n}))
-        self.refused(66, "", "event", "snapshot", "account-7", "balance")
-        self.refused(64, "not a whole number", "event", "snapshot", "account-7", "balance", "x", "{}")
-        self.refused(73, "has not reached version 6", "event", "snapshot", "account-7", "balance", "6", "{}")
+        self.refused(66, "", "snapshot", "show", "account-7", "balance")
+        self.refused(64, "not a whole number", "snapshot", "set", "account-7", "balance", "x", "{}")
+        self.refused(73, "has not reached version 6", "snapshot", "set", "account-7", "balance", "6", "{}")
         for version in (2, 4):
-            kept = self.ok("event", "snapshot", "account-7", "balance", str(version), json.dumps({"sum": version}))
+            kept = self.ok("snapshot", "set", "account-7", "balance", str(version), json.dumps({"sum": version}))
             self.assertEqual((kept["answer"], kept["version"]), ("applied", version))
-        found = self.ok("event", "snapshot", "account-7", "balance")
+        found = self.ok("snapshot", "show", "account-7", "balance")
         self.assertEqual((found["answer"], found["version"], found["state"]), ("found", 4, {"sum": 4}))
-        self.assertEqual(self.ok("event", "snapshot", "account-7", "balance", "3")["version"], 2)
+        self.assertEqual(self.ok("snapshot", "show", "account-7", "balance", "3")["version"], 2)
         self.assertEqual(len(self.ok("event", "list", "--stream", "account-7", "--from", str(found["version"] + 1))), 1)
 
     def test_clock_check(self):

@@ -1,6 +1,6 @@
 /* Statistics of the job queue: what is waiting, by priority, and the last hour. */
-#ifndef VIEW_QUEUE_H
-#define VIEW_QUEUE_H
+#ifndef VIEW_STATUS_QUEUE_H
+#define VIEW_STATUS_QUEUE_H
 
 #include "base/buf.h"
 #include "store/store.h"

@@ -1,5 +1,5 @@
 /* Reading the state of the whole system and writing it as JSON. */
-#include "server/overview.h"
+#include "view/status/overview.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,14 +22,14 @@ static void add_queue(struct overview *made, const struct job_counts *counts) {
     snprintf(last->name, sizeof last->name, "%s", "(other queues)");
 }
 
-pawl_status overview_read(struct store *store, struct arena *arena, struct overview *out, pawl_error *err) {
-    struct instance_rows instances;
+pawl_status overview_read(struct store *store, struct arena *arena, struct overview *out,
+                          struct instance_rows *instances, pawl_error *err) {
     struct job_counts_list queues;
     struct rollup_cells rollups;
     struct overview made = {.queue_count = 0};
     pawl_status status = store->ops->view.counts(store, &made.counts, err);
     if (status == PAWL_OK)
-        status = store->ops->view.instances(store, arena, &instances, err);
+        status = store->ops->view.instances(store, arena, instances, err);
     if (status == PAWL_OK)
         status = store->ops->jobs->counts(store, arena, &queues, err);
     if (status == PAWL_OK)
@@ -37,8 +37,8 @@ pawl_status overview_read(struct store *store, struct arena *arena, struct overv
     if (status != PAWL_OK)
         return status;
     made.latency = latency_of(&rollups);
-    for (size_t i = 0; i < instances.count; i++) {
-        const struct instance_row *row = &instances.rows[i];
+    for (size_t i = 0; i < instances->count; i++) {
+        const struct instance_row *row = &instances->rows[i];
         made.instances[instance_standing(row, made.counts.now_ms)]++;
         made.in_flight += row->in_flight;
         for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++)
@@ -89,14 +89,7 @@ static const struct job_counts *queue_before(const struct overview *before, cons
     return NULL;
 }
 
-void overview_write(struct json_writer *json, const struct overview *now, const struct overview *before,
-                    const struct latency *while_ago) {
-    counts_write_time(json, "now", now->counts.now_ms);
-    number(json, "instances_active", now->instances[0]);
-    number(json, "instances_silent", now->instances[1]);
-    number(json, "instances_evicted", now->instances[2]);
-    number(json, "in_flight", now->in_flight);
-    json_key(json, "kinds");
+void overview_kinds(struct json_writer *json, const struct overview *now, const struct overview *before) {
     json_begin_array(json);
     for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
         json_begin_object(json);
@@ -106,7 +99,9 @@ void overview_write(struct json_writer *json, const struct overview *now, const 
                      before != NULL ? &before->counts.kind[kind] : NULL, now, before);
     }
     json_end_array(json);
-    json_key(json, "queues");
+}
+
+void overview_queues(struct json_writer *json, const struct overview *now, const struct overview *before) {
     json_begin_array(json);
     for (size_t i = 0; i < now->queue_count; i++) {
         json_begin_object(json);
@@ -116,6 +111,20 @@ void overview_write(struct json_writer *json, const struct overview *now, const 
                      before);
     }
     json_end_array(json);
+}
+
+void overview_write(struct json_writer *json, const struct overview *now, const struct overview *before,
+                    const struct latency *while_ago) {
+    counts_write_time(json, "now", now->counts.now_ms);
+    number(json, "instances_active", now->instances[0]);
+    number(json, "instances_silent", now->instances[1]);
+    number(json, "instances_evicted", now->instances[2]);
+    number(json, "in_flight", now->in_flight);
+    json_key(json, "kinds");
+    overview_kinds(json, now, before);
+    json_key(json, "queues");
+    overview_queues(json, now, before);
+    json_key(json, "latency");
     latency_write(json, &now->latency, while_ago);
 }
 

@@ -1,6 +1,6 @@
 /* Quantiles of wait and handler times over the last minute, by kind. */
-#ifndef SERVER_LATENCY_H
-#define SERVER_LATENCY_H
+#ifndef VIEW_STATUS_LATENCY_H
+#define VIEW_STATUS_LATENCY_H
 
 #include "base/json/json.h"
 #include "store/rollups.h"
@@ -33,7 +33,7 @@ struct latency_p95 {
 };
 struct latency_p95 latency_p95(const struct latency *now, const struct latency *before);
 
-/* A member "latency" of an open object: p50, p95 and p99 of both, over all kinds and by kind. Without
+/* An object: p50, p95 and p99 of both, over all kinds and by kind. Without
  * `before` it covers everything ever counted. */
 void latency_write(struct json_writer *json, const struct latency *now, const struct latency *before);
 

@@ -1,5 +1,5 @@
 /* Quantiles of wait and handler times over the last minute. */
-#include "server/latency.h"
+#include "view/status/latency.h"
 
 struct latency latency_of(const struct rollup_cells *cells) {
     struct latency made;
@@ -87,7 +87,6 @@ struct latency_p95 latency_p95(const struct latency *now, const struct latency *
 
 void latency_write(struct json_writer *json, const struct latency *now, const struct latency *before) {
     struct rollup_histogram handle = {.count = 0}, wait = {.count = 0};
-    json_key(json, "latency");
     json_begin_object(json);
     json_key(json, "kinds");
     json_begin_array(json);

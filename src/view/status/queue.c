@@ -1,5 +1,5 @@
 /* Statistics of the job queue. */
-#include "view/queue.h"
+#include "view/status/queue.h"
 
 #include <inttypes.h>
 
