@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/time/clock.h"
-#include "operations/fleet.h"
+#include "operations/fleet/fleet.h"
 #include "server/http/call.h"
 #include "server/server.h"
 #include "work/doctor/doctor.h"

@@ -109,16 +109,11 @@ static pawl_status enqueue_to(const struct place *place, const pawl_job *jobs, s
     struct enqueue_result result;
     pawl_status status = put_of(arena, jobs, count, &put, err);
     put.request = request;
-    if (status == PAWL_OK && place->store != NULL) {
-        struct putter putter = send_putter(place->store, arena);
-        status = enqueue_check(putter.store, &put, arena, err);
-        if (status == PAWL_OK)
-            status = traced_enqueue(&putter, &put, &result, err);
-    } else if (status == PAWL_OK && place->sqlite != NULL) {
-        status = sqlite_enqueue_in_transaction(place->sqlite, &put, arena, &result, err);
-    } else if (status == PAWL_OK) {
-        status = postgres_enqueue_in_transaction(place->postgres, place->schema, &put, arena, &result, err);
-    }
+    if (status == PAWL_OK && place->store != NULL)
+        status = enqueue_check(send_store(place->store), &put, arena, err);
+    if (status == PAWL_OK)
+        status = PLACE_CALL(place, traced_enqueue, sqlite_enqueue_in_transaction,
+                            postgres_enqueue_in_transaction, &put, arena, &result, err);
     if (status == PAWL_OK)
         status = answers_of(&result, jobs, count, ids, err);
     arena_free(arena);

@@ -21,17 +21,10 @@ static pawl_status append_to(const struct place *place, const pawl_append_to *to
         .stream = to->stream, .expected = to->expected_version, .events = events, .count = count};
     struct append_result result = {0};
     struct arena *arena = arena_create(0);
-    pawl_status status;
     if (arena == NULL)
         return error_no_memory(err, place->op);
-    if (place->store != NULL) {
-        struct putter putter = send_putter(place->store, arena);
-        status = traced_append(&putter, &in, &result, err);
-    } else if (place->sqlite != NULL) {
-        status = sqlite_append_in_transaction(place->sqlite, &in, arena, &result, err);
-    } else {
-        status = postgres_append_in_transaction(place->postgres, to->schema, &in, arena, &result, err);
-    }
+    pawl_status status = PLACE_CALL(place, traced_append, sqlite_append_in_transaction,
+                                    postgres_append_in_transaction, &in, arena, &result, err);
     if (status == PAWL_OK && appended != NULL)
         *appended = (pawl_appended){.version = result.version,
                                     .first_version = result.first_version,
@@ -51,7 +44,7 @@ pawl_status pawl_append(pawl_store *store, pawl_str stream, int64_t expected_ver
 
 pawl_status pawl_append_pg(struct pg_conn *conn, const pawl_append_to *to, const pawl_event *events,
                            size_t count, pawl_appended *appended, pawl_error *err) {
-    struct place place = {.op = "pawl_append_pg", .postgres = conn};
+    struct place place = {.op = "pawl_append_pg", .postgres = conn, .schema = to->schema};
     return append_to(&place, to, events, count, appended, err);
 }
 

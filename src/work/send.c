@@ -119,17 +119,10 @@ static pawl_status send_to(const struct place *place, const pawl_send_config *co
     struct messages_put put = put_of(config, messages, count);
     struct put_result result;
     struct arena *arena = arena_create(0);
-    pawl_status status;
     if (arena == NULL)
         return error_no_memory(err, place->op);
-    if (place->store != NULL) {
-        struct putter putter = send_putter(place->store, arena);
-        status = traced_put(&putter, &put, &result, err);
-    } else if (place->sqlite != NULL) {
-        status = sqlite_put_in_transaction(place->sqlite, &put, arena, &result, err);
-    } else {
-        status = postgres_put_in_transaction(place->postgres, place->schema, &put, arena, &result, err);
-    }
+    pawl_status status = PLACE_CALL(place, traced_put, sqlite_put_in_transaction, postgres_put_in_transaction,
+                                    &put, arena, &result, err);
     if (status == PAWL_OK)
         status = send_answers(&result, count, ids, err);
     arena_free(arena);

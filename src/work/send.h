@@ -3,6 +3,7 @@
 #ifndef WORK_SEND_H
 #define WORK_SEND_H
 
+#include "store/foreign.h"
 #include "work/put_spans.h"
 
 /* Where something is put: into a store, or into a transaction that the caller has open. */
@@ -19,5 +20,13 @@ struct store *send_store(pawl_store *store);
 
 /* The caller for put_spans.h, which traces if pawl_trace was called. */
 struct putter send_putter(pawl_store *store, struct arena *arena);
+
+/* Calls the function for that place: of work/put_spans.h, or of store/foreign.h. */
+#define PLACE_CALL(place, to_store, to_sqlite, to_postgres, in, arena, out, err)                             \
+    ((place)->store != NULL                                                                                  \
+         ? to_store((struct putter[]){send_putter((place)->store, (arena))}, (in), (out), (err))             \
+     : (place)->sqlite != NULL                                                                               \
+         ? to_sqlite((place)->sqlite, (in), (arena), (out), (err))                                           \
+         : to_postgres((place)->postgres, (place)->schema, (in), (arena), (out), (err)))
 
 #endif

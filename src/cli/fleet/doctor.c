@@ -4,7 +4,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/fault.h"
-#include "operations/fleet.h"
+#include "operations/fleet/fleet.h"
 #include "work/doctor/doctor.h"
 
 static pawl_status run_doctor(struct cli *cli, pawl_error *err) {

@@ -9,7 +9,7 @@
 struct MHD_Connection;
 struct asset;
 struct key;
-struct flow;
+struct outgoing;
 
 /* What an open connection is doing, and since when. */
 enum link_state { LINK_READING, LINK_WORKING, LINK_WRITING, LINK_STREAMING };
@@ -65,8 +65,8 @@ struct exchange {
     const char *allow;
     int64_t began_us;
     struct exchange_wait wait;
-    struct flow *flow; /* its answer is sent while it waits; NULL: not so */
-    bool orphan;       /* its connection is gone, a thread still works on it */
+    struct outgoing *flow; /* its answer is sent while it waits; NULL: not so */
+    bool orphan;           /* its connection is gone, a thread still works on it */
 };
 
 /* exchange.c: the answer as a problem (RFC 9457). */

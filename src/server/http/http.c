@@ -15,9 +15,9 @@
 #include "server/claim_waits.h"
 #include "server/http/assets.h"
 #include "server/http/exchange.h"
-#include "server/http/flow.h"
 #include "server/http/framing.h"
 #include "server/http/idempotency.h"
+#include "server/http/outgoing.h"
 #include "server/http/respond.h"
 #include "server/http/stream.h"
 #include "server/server.h"
@@ -117,7 +117,8 @@ static void exchange_free(struct exchange *exchange) {
     buf_free(&exchange->call.out);
     buf_free(&exchange->call.news);
     call_mcp_free(&exchange->call);
-    flow_free(exchange->flow);
+    if (exchange->flow != NULL)
+        outgoing_free(exchange->flow);
     arena_free(exchange->call.arena);
     free(exchange);
 }
@@ -322,14 +323,32 @@ static enum MHD_Result start_flow(struct exchange *exchange) {
     pawl_error err;
     link_set(exchange->link, LINK_STREAMING);
     exchange->state = EXCHANGE_ANSWERED;
-    return flow_start(exchange, &err) == PAWL_OK ? MHD_YES : MHD_NO; /* which ends the connection */
+    return outgoing_start(exchange->flow, exchange, &err) == PAWL_OK ? MHD_YES
+                                                                     : MHD_NO; /* which ends the connection */
+}
+
+/* A frame of the answer; data has no line ends. False: there was no memory for the first one. */
+static bool send_frame(struct exchange *exchange, pawl_str data) {
+    if (exchange->flow == NULL) {
+        exchange->flow = arena_alloc(exchange->call.arena, sizeof *exchange->flow);
+        if (exchange->flow == NULL)
+            return false;
+        *exchange->flow = (struct outgoing){.sent = 0};
+        outgoing_init(exchange->flow, exchange, PAWL_HTTP_ANSWER_BYTES_MAX);
+    }
+    struct outgoing *flow = exchange->flow;
+    buf_append_cstr(&flow->waiting, "data: ");
+    buf_append_str(&flow->waiting, data);
+    buf_append_cstr(&flow->waiting, "\n\n");
+    flow->ended = flow->ended || flow->waiting.failed; /* a client that does not read */
+    outgoing_wake(flow);
+    return true;
 }
 
 static void tell_news(struct exchange *exchange) {
     struct buf *news = &exchange->call.news;
     bool first = exchange->flow == NULL;
-    pawl_error err;
-    if (news->len > 0 && flow_send(exchange, buf_str(news), &err) == PAWL_OK && first) {
+    if (news->len > 0 && send_frame(exchange, buf_str(news)) && first) {
         exchange->state = EXCHANGE_FLOW;
         MHD_resume_connection(exchange->connection);
     }
@@ -373,17 +392,16 @@ static void http_done(struct pool_task *pool_task) {
 
 void http_answer(struct exchange *exchange) {
     struct call *call = &exchange->call;
-    pawl_error err;
     keys_finish(exchange->server->keys, exchange);
     if (exchange->flow == NULL) {
         exchange->state = EXCHANGE_ANSWER;
         MHD_resume_connection(exchange->connection);
         return;
     }
-    if (call->type == NULL &&
-        flow_send(exchange, buf_str(&call->out), &err) != PAWL_OK) /* no problem document */
-        log_failure(&exchange->server->config.log, LOG_LEVEL_WARN, "request_failed", &err);
-    flow_end(exchange);
+    if (call->type == NULL) /* no problem document */
+        (void)send_frame(exchange, buf_str(&call->out));
+    exchange->flow->ended = true;
+    outgoing_wake(exchange->flow);
 }
 
 /* ---- The daemon */

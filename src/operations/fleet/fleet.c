@@ -1,5 +1,5 @@
 /* Operations on the fleet: instances, lanes, streams; and the available transports. */
-#include "operations/fleet.h"
+#include "operations/fleet/fleet.h"
 
 #include "base/error.h"
 #include "base/hash.h"

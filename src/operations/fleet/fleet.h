@@ -1,6 +1,6 @@
 /* The findings of the doctor as rows. */
-#ifndef OPERATIONS_FLEET_H
-#define OPERATIONS_FLEET_H
+#ifndef OPERATIONS_FLEET_FLEET_H
+#define OPERATIONS_FLEET_FLEET_H
 
 #include "view/output/output.h"
 
