@@ -65,7 +65,8 @@ static pawl_status execute_enqueue(struct world *world, struct wire *wire, struc
     for (size_t i = 0; i < data->count; i++) {
         struct history_job_new *told = &data->told[i];
         world_note(world, "enqueue", out->ids[i], (int64_t)out->answers[i], told->key);
-        if (out->answers[i] == ANSWER_DUPLICATE && out->ids[i] > 0)
+        /* A repeated call of one job answers with its own. */
+        if (out->answers[i] == ANSWER_DUPLICATE && out->ids[i] > 0 && !data->applied)
             history_job_held(&world->kinds.jobs, told->unique, out->ids[i]);
         any = any || out->answers[i] == ANSWER_APPLIED;
         if (out->answers[i] != ANSWER_APPLIED)
