@@ -65,17 +65,20 @@ SELECT pg_catalog.format('hold of kind %s stream %s, state %s, holds nothing', h
 -- name: in_flight_prefix
 -- No unclaimed message at or below the lane's lowest cut precedes an item in flight of its stream.
 -- A transaction that drew its number early may commit late: only what no cut can find any more is a violation.
+WITH f AS MATERIALIZED (
+    SELECT i.kind, i.lane, i.seq, v.stream
+      FROM (SELECT c.kind, c.lane, s.seq
+              FROM pawl_internal.claim c CROSS JOIN LATERAL pg_catalog.unnest(c.seqs) AS s(seq) WHERE c.state = :CLAIM_ACTIVE) i
+      JOIN (SELECT m.kind, m.lane, m.seq, m.stream FROM pawl_internal.message m
+             UNION ALL SELECT a.kind, a.lane, a.seq, a.stream FROM pawl_internal.aside a) v
+        ON v.kind = i.kind AND v.lane = i.lane AND v.seq = i.seq
+     WHERE v.stream IS NOT NULL)
 SELECT pg_catalog.format('kind %s seq %s waits while seq %s of stream %s is in flight', m.kind, m.seq, f.seq, f.stream)
-  FROM (SELECT i.kind, i.lane, i.token, i.seq, v.stream
-  FROM (SELECT c.kind, c.lane, c.token, c.part, c.source, c.suspect, c.instance, s.seq
-  FROM pawl_internal.claim c CROSS JOIN LATERAL pg_catalog.unnest(c.seqs) AS s(seq) WHERE c.state = :CLAIM_ACTIVE) i
-  JOIN (SELECT m.kind, m.seq, m.stream FROM pawl_internal.message m UNION ALL SELECT a.kind, a.seq, a.stream FROM pawl_internal.aside a) v
-    ON v.kind = i.kind AND v.seq = i.seq
- WHERE v.stream IS NOT NULL) f
+  FROM f
   JOIN pawl_internal.lane l ON l.kind = f.kind AND l.lane = f.lane
   JOIN pawl_internal.message m ON m.kind = f.kind AND m.lane = f.lane AND m.stream = f.stream AND m.seq < f.seq
                      AND m.seq <= CASE WHEN l.seen_xmax IS NULL THEN 0 ELSE coalesce(l.cut_seqs[1], l.high) END
- WHERE NOT EXISTS (SELECT 1 FROM pawl_internal.claim c WHERE c.kind = m.kind AND c.lane = m.lane AND c.state = :CLAIM_ACTIVE AND m.seq = ANY (c.seqs))
+ WHERE NOT EXISTS (SELECT 1 FROM f g WHERE g.kind = m.kind AND g.lane = m.lane AND g.seq = m.seq)
 
 -- name: message_once
 -- A (kind, seq) is in at most one of message, aside, dead and history.
@@ -101,8 +104,8 @@ SELECT pg_catalog.format('stream %s of kind %s is in flight under %s tokens', f.
   FROM (SELECT i.kind, i.lane, i.token, i.seq, v.stream
   FROM (SELECT c.kind, c.lane, c.token, c.part, c.source, c.suspect, c.instance, s.seq
   FROM pawl_internal.claim c CROSS JOIN LATERAL pg_catalog.unnest(c.seqs) AS s(seq) WHERE c.state = :CLAIM_ACTIVE) i
-  JOIN (SELECT m.kind, m.seq, m.stream FROM pawl_internal.message m UNION ALL SELECT a.kind, a.seq, a.stream FROM pawl_internal.aside a) v
-    ON v.kind = i.kind AND v.seq = i.seq
+  JOIN (SELECT m.kind, m.lane, m.seq, m.stream FROM pawl_internal.message m UNION ALL SELECT a.kind, a.lane, a.seq, a.stream FROM pawl_internal.aside a) v
+    ON v.kind = i.kind AND v.lane = i.lane AND v.seq = i.seq
  WHERE v.stream IS NOT NULL) f
  GROUP BY f.kind, f.stream HAVING count(DISTINCT f.token) > 1
 

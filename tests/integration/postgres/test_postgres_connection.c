@@ -3,7 +3,10 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "base/time/clock.h"
 #include "integration/postgres/postgres_fixture.h"
+
+enum { WAIT_MS = 60000 };
 
 static pawl_status open_url(struct fixture *f, const char *url, struct store **store) {
     struct store_config config = {.url = url, .connect_timeout_ms = 5000};
@@ -140,9 +143,17 @@ static void *write_in_thread(void *self) {
     return NULL;
 }
 
+/* Until one does not succeed: a server that was told to reload its settings takes them up when it likes. */
+static void *write_on_in_thread(void *self) {
+    struct writer *writer = self;
+    for (uint8_t n = 1; n != 0 && writer->status == PAWL_OK; n++)
+        writer->status = put_one(&writer->fixture, writer->store, (pawl_uuid){{9, n}});
+    return NULL;
+}
+
 /* The process id of the store's backend, once it waits for the key that f's session holds. */
 static pid_t waiting_backend(struct fixture *f) {
-    for (;;) {
+    for (int64_t until_ms = clock_boot_ms() + WAIT_MS; clock_boot_ms() < until_ms;) {
         long pid = strtol(
             value(f, "select coalesce(max(pid), 0) from pg_stat_activity where application_name = 'pawl' and "
                      "datname = current_database() and wait_event_type = 'Lock'"),
@@ -150,6 +161,8 @@ static pid_t waiting_backend(struct fixture *f) {
         if (pid > 0)
             return (pid_t)pid;
     }
+    fail_msg("no backend waits for the key");
+    return 0;
 }
 
 /* A writer waits for a key of an open transaction; its backend ends by the signal. What does the writer hear?
@@ -208,13 +221,13 @@ static pawl_status status_without_standby(struct fixture *own, const char *ends)
     writer.store = store_made(&writer.fixture, "pawl");
     value(own, "alter system set synchronous_standby_names = 'nobody'");
     value(own, "select pg_reload_conf()");
-    assert_int_equal(pthread_create(&thread, NULL, write_in_thread, &writer), 0);
+    assert_int_equal(pthread_create(&thread, NULL, write_on_in_thread, &writer), 0);
     snprintf(text, sizeof text,
              "select count(%s(pid)) from pg_stat_activity where application_name = 'pawl' and wait_event = "
              "'SyncRep'",
              ends);
-    while (strcmp(value(own, text), "0") == 0)
-        continue;
+    for (int64_t until_ms = clock_boot_ms() + WAIT_MS; strcmp(value(own, text), "0") == 0;)
+        assert_true(clock_boot_ms() < until_ms);
     assert_int_equal(pthread_join(thread, NULL), 0);
     value(own, "alter system reset synchronous_standby_names");
     value(own, "select pg_reload_conf()");
