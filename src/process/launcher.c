@@ -34,7 +34,13 @@ struct spawn_request {
     const int *fds; /* three, which become 0, 1 and 2; everything else is closed */
 };
 
-enum { STACK_BYTES = 131072 };
+/* ThreadSanitizer takes every clone for a fork; after a child that shares our memory it ignores the locks of
+ * the thread that made it. */
+#ifdef __SANITIZE_THREAD__
+enum { STACK_BYTES = 131072, STACK_SHARED = MAP_SHARED, MEMORY_SHARED = 0 };
+#else
+enum { STACK_BYTES = 131072, STACK_SHARED = MAP_PRIVATE, MEMORY_SHARED = CLONE_VM };
+#endif
 
 /* What a program needs to run at all. The database's address and password are not included. */
 static const char *const passed_on[] = {"PATH", "HOME",   "USER",   "LOGNAME",  "SHELL", "LANG",
@@ -46,7 +52,7 @@ struct spawned {
     const struct spawn_request *request;
     char *const *envp;
     pid_t parent;
-    int failed; /* errno of the child, which shares our memory until it has executed the program */
+    int failed; /* errno of the child: this is at the far end of its stack, which we both see */
 };
 
 /*
@@ -97,30 +103,30 @@ static char **environment(struct arena *arena, const struct spawn_request *reque
 
 static pawl_status spawn_in(const struct spawn_request *request, char *const *envp, pid_t *pid, int *pidfd,
                             pawl_error *err) {
-    struct spawned child = {.request = request, .envp = envp, .parent = getpid()};
     char *stack =
-        mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+        mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, STACK_SHARED | MAP_ANONYMOUS | MAP_STACK, -1, 0);
     if (stack == MAP_FAILED)
         return error_errno(err, PAWL_NO_MEMORY, "spawn", errno, "no stack for a child process");
+    struct spawned *child = (struct spawned *)stack;
+    *child = (struct spawned){.request = request, .envp = envp, .parent = getpid()};
     /* No signal handler of ours may run in the child while it shares our memory. */
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int fd = -1;
-    pid_t made =
-        clone(child_main, stack + STACK_BYTES, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &child, &fd);
-    int code = errno;
+    pid_t made = clone(child_main, stack + STACK_BYTES, MEMORY_SHARED | CLONE_VFORK | CLONE_PIDFD | SIGCHLD,
+                       child, &fd);
+    int code = errno, failed = child->failed;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     munmap(stack, STACK_BYTES);
     if (made < 0)
         return error_errno(err, PAWL_UNAVAILABLE, "spawn", code, "no process for %s", request->argv[0]);
-    if (child.failed != 0) {
+    if (failed != 0) {
         siginfo_t info;
         while (waitid(P_PIDFD, (id_t)fd, &info, WEXITED) != 0 && errno == EINTR)
             continue;
         close(fd);
-        return error_errno(err, PAWL_NOT_FOUND, "spawn", child.failed, "%s cannot be executed",
-                           request->argv[0]);
+        return error_errno(err, PAWL_NOT_FOUND, "spawn", failed, "%s cannot be executed", request->argv[0]);
     }
     *pid = made;
     *pidfd = fd;
