@@ -118,6 +118,8 @@ static pawl_status set_up_jobs(struct pawl_worker *worker, const pawl_worker_con
         status = builtin_add(worker->tools, err);
     if (status == PAWL_OK)
         tools_limit(worker->tools, in->tools_timeout_ms);
+    if (status == PAWL_OK)
+        tools_log(worker->tools, &worker->config.log); /* the runtime's is gone before their programs are */
     jobs->tools = worker->tools;
     return status;
 }

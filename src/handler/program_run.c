@@ -67,6 +67,7 @@ static void run_kept(const struct program_call *call, struct program_result *res
     pipe_run(call->pipe,
              &(struct pipe_call){.members = {members.ptr + 1, members.len - 1}, /* without the brace */
                                  .limits = call->limits,
+                                 .fence_ms = call->fence_ms,
                                  .asked = call->asked,
                                  .on_progress = call->on_progress,
                                  .self = call->self},
@@ -124,6 +125,7 @@ void program_message(const struct message_call *call, struct handler_verdict *ve
                                            .name_count = 1,
                                            .out_kept = PROCESS_STDOUT_KEPT,
                                            .limits = call->limits,
+                                           .fence_ms = call->fence_ms,
                                            .asked = call->asked,
                                            .timeout_ms = call->handler->timeout_ms},
                     &result);

@@ -19,7 +19,8 @@ struct program_call {
     int attempt;              /* beside it as well, unless 0 */
     size_t out_max, out_kept; /* as process_spec */
     struct stop_limit limits;
-    const atomic_bool *asked; /* of a kept program: as pipe_call */
+    int64_t fence_ms;         /* of a kept program: as pipe_call */
+    const atomic_bool *asked; /* likewise */
     int64_t timeout_ms;       /* for the text; 0 = unknown */
     /* Told of progress, without looking at it; NULL = it is not wanted. */
     void (*on_progress)(void *self, pawl_str json);
@@ -45,7 +46,8 @@ struct message_call {
     const char *receptor; /* NULL = none */
     const char *version;  /* of the event that it carries; NULL = none */
     struct stop_limit limits;
-    const atomic_bool *asked;
+    int64_t fence_ms;         /* of a kept program: as pipe_call */
+    const atomic_bool *asked; /* likewise */
 };
 void program_message(const struct message_call *call, struct handler_verdict *verdict);
 

@@ -124,7 +124,8 @@ pawl_status pipe_add(struct pipes *pipes, const struct pipe_config *config, stru
     thread_cond_init(&pipe->room);
     pipe->pipes = pipes;
     pipe->arena = arena_create(0);
-    pipe->process_count = 2 * config->processes_max;
+    int most = config->processes_max < LAUNCHER_CHILDREN_MAX ? config->processes_max : LAUNCHER_CHILDREN_MAX;
+    pipe->process_count = 2 * most;
     pipe->processes = calloc((size_t)pipe->process_count, sizeof(*pipe->processes));
     if (pipe->processes == NULL || pipe->arena == NULL || !copy_config(pipe, config)) {
         pipe_free(pipe);
@@ -162,7 +163,7 @@ static enum stop_reason stop_of(const struct pipe_call *call) {
  * is not idle yet. */
 static struct pipe_process *room_for(const struct pipe *pipe, const struct pipe_item *item) {
     struct pipe_process *best = NULL;
-    for (int i = 0; i < pipe->process_count; i++) {
+    for (int i = 0; i < pipe->used; i++) {
         struct pipe_process *process = &pipe->processes[i];
         if (process->state != PIPE_READY || process->retiring)
             continue;
@@ -181,7 +182,7 @@ static struct pipe_process *room_for(const struct pipe *pipe, const struct pipe_
 
 static void leave_queue(struct pipe *pipe, const struct pipe_item *item) {
     pipe->waiting--;
-    for (int i = 0; item->process == NULL && i < pipe->process_count; i++) {
+    for (int i = 0; item->process == NULL && i < pipe->used; i++) {
         if (pipe->processes[i].reserved == item)
             pipe->processes[i].reserved = NULL;
     }
@@ -203,22 +204,28 @@ static void stopped(struct pipe_answer *answer, enum stop_reason why) {
     process_explain(&answer->end, 0, answer->error, sizeof(answer->error));
 }
 
+/* Whether the item may not be sent any more, or no process will take it soon: the answer says why. */
+static bool given_up(const struct pipe *pipe, struct pipe_item *item) {
+    int64_t now_ms = clock_boot_ms(), fence_ms = item->call->fence_ms;
+    enum stop_reason stop = stop_of(item->call);
+    if (stop == STOP_TIMEOUT || (stop == STOP_NONE && fence_ms > 0 && now_ms >= fence_ms))
+        not_started(item->answer, BUSY_MS, "no process had room for it in time");
+    else if (stop != STOP_NONE)
+        stopped(item->answer, stop);
+    else if (now_ms < pipe->restart_at_ms && pipe_live(pipe) == 0)
+        not_started(item->answer, pipe->restart_at_ms - now_ms, pipe->trouble);
+    return item->answer->end.outcome != 0;
+}
+
 /* Waits for a process that takes the item. NULL: the answer says why there is none. */
 static struct pipe_process *acquire(struct pipe *pipe, struct pipe_item *item) {
+    bool asked = false;
+    item->process = NULL;
     pipe->waiting++;
-    for (bool asked = false; (item->process = room_for(pipe, item)) == NULL; asked = true) {
-        int64_t now_ms = clock_boot_ms();
-        enum stop_reason stop = stop_of(item->call);
-        if (stop == STOP_TIMEOUT)
-            not_started(item->answer, BUSY_MS, "no process had room for it in time");
-        else if (stop != STOP_NONE)
-            stopped(item->answer, stop);
-        else if (now_ms < pipe->restart_at_ms && pipe_live(pipe) == 0)
-            not_started(item->answer, pipe->restart_at_ms - now_ms, pipe->trouble);
-        if (item->answer->end.outcome != 0)
-            break;
+    while (!given_up(pipe, item) && (item->process = room_for(pipe, item)) == NULL) {
         if (!asked)
             pipe_wake(pipe->pipes);
+        asked = true;
         struct timespec until = clock_monotonic_after(LOOK_MS);
         pthread_cond_timedwait(&pipe->room, &pipe->pipes->lock, &until);
     }

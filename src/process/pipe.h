@@ -56,6 +56,7 @@ const char *pipe_command(const struct pipe *pipe);
 struct pipe_call {
     pawl_str members;         /* of the line: "message":{…}; the id comes before them */
     struct stop_limit limits; /* also ends what waits for a process */
+    int64_t fence_ms;         /* it is not sent at or after this boot time; 0 = none */
     const atomic_bool *asked; /* true: as STOP_ASKED; may be NULL */
     void (*on_progress)(void *self, pawl_str json); /* in the calling thread; may be NULL */
     void *self;

@@ -57,6 +57,7 @@ struct pipe {
     char command[256];
     struct pipe_process *processes; /* twice processes_max: those that leave have a place, too */
     int process_count;
+    int used;              /* the first of them, of which any has been started yet */
     int at_once;           /* of the process that was ready last; 0 = none was yet */
     int waiting;           /* items for which there is no room */
     int failures;          /* processes that ended in a row without completing an item */

@@ -30,7 +30,7 @@ void pipe_wake(struct pipes *pipes) {
 
 int pipe_live(const struct pipe *pipe) {
     int live = 0;
-    for (int i = 0; i < pipe->process_count; i++) {
+    for (int i = 0; i < pipe->used; i++) {
         const struct pipe_process *process = &pipe->processes[i];
         live += process->state == PIPE_STARTING || process->state == PIPE_READY;
     }
@@ -95,6 +95,8 @@ static void start(struct pipe *pipe) {
     pawl_error err = {0};
     while (process->state != PIPE_ABSENT)
         process++;
+    if (process - pipe->processes == pipe->used)
+        pipe->used++;
     struct process_spec spec = {.argv = pipe->config.argv,
                                 .pairs = pipe->config.pairs,
                                 .pair_count = pipe->config.pair_count,
@@ -119,8 +121,8 @@ static void start(struct pipe *pipe) {
 /* Another process is started for items that wait, unless there is room for them, or will be in those that are
  * starting. How many a process takes is known from the first one, so that one starts alone. */
 static bool wants_another(const struct pipe *pipe, int64_t now_ms) {
-    int starting = 0, live = 0, absent = 0, room = 0;
-    for (int i = 0; i < pipe->process_count; i++) {
+    int starting = 0, live = 0, absent = pipe->process_count - pipe->used, room = 0;
+    for (int i = 0; i < pipe->used; i++) {
         const struct pipe_process *process = &pipe->processes[i];
         bool takes = process->state == PIPE_READY && !process->retiring && process->reserved == NULL;
         absent += process->state == PIPE_ABSENT;
@@ -293,7 +295,7 @@ static bool tick_pipe(struct pipe *pipe, int64_t now_ms, int64_t *due_ms) {
         start(pipe);
     if (pipe->waiting > 0 && pipe->restart_at_ms > now_ms)
         earlier(pipe->restart_at_ms, due_ms);
-    for (int i = 0; i < pipe->process_count; i++) {
+    for (int i = 0; i < pipe->used; i++) {
         struct pipe_process *process = &pipe->processes[i];
         if (process->state == PIPE_ABSENT)
             continue;

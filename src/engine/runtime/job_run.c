@@ -220,6 +220,7 @@ static void run_program(struct bundle *bundle, const struct job *job, struct job
                                 .pairs = pairs,
                                 .pair_count = sizeof(pairs) / sizeof(*pairs),
                                 .limits = {bundle->deadline_ms, &bundle->handle.cancel},
+                                .fence_ms = bundle->fence_ms,
                                 .timeout_ms = bundle->timeout_ms,
                                 .on_progress = program_progress,
                                 .self = bundle};

@@ -21,8 +21,6 @@ pawl_status runtime_jobs_open(struct runtime *runtime, pawl_error *err) {
                                                        .paces = run_paces_create(),
                                                        .log = &runtime->config.log,
                                                        .observer = runtime->config.observer};
-    if (jobs->tools != NULL)
-        tools_log(jobs->tools, &runtime->config.log);
     return runtime->world.paces != NULL ? PAWL_OK : error_no_memory(err, "jobs");
 }
 

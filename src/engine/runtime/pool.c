@@ -55,6 +55,7 @@ static void run_one(struct bundle *bundle, size_t at) {
         program_message(&(struct message_call){.handler = bundle->handler,
                                                .item = item,
                                                .limits = {.cancel = &bundle->handle.cancel},
+                                               .fence_ms = bundle->fence_ms,
                                                .asked = &bundle->asked[at]},
                         &verdict);
     observe_message_end(
