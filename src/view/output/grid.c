@@ -21,6 +21,7 @@ void grid_free(struct grid *grid) { buf_free(&grid->text); }
 void grid_reset(struct grid *grid) {
     grid->column_count = 0;
     grid->cells = 0;
+    grid->fitted = false;
     buf_reset(&grid->text);
 }
 
@@ -50,7 +51,7 @@ void grid_cell(struct grid *grid, pawl_str text) {
     assert(grid->column_count > 0);
     struct grid_column *column = &grid->columns[grid->cells++ % grid->column_count];
     int width = grid_text_width(text);
-    if (width > column->width)
+    if (width > column->width && !grid->fitted)
         column->width = width;
     buf_append_str(&grid->text, text);
     buf_append_char(&grid->text, '\0');
@@ -136,7 +137,7 @@ static void print_cell(FILE *file, const char *text, const struct grid_column *c
     int width = grid_text_width(all);
     const char *tone = column->tone != NULL ? column->tone(all) : NULL;
     fputs(tone != NULL ? tone : "", file);
-    if (width > column->width) {
+    if (width > column->width && column->cut) {
         int used = 0;
         size_t at = 0;
         while (at < all.len) {
@@ -151,13 +152,13 @@ static void print_cell(FILE *file, const char *text, const struct grid_column *c
         fprintf(file, "%.*s\xe2\x80\xa6", (int)at, text);
         width = used + 1;
     } else {
-        fprintf(file, "%*s%s", column->right ? column->width - width : 0, "", text);
-        if (column->right)
-            width = column->width;
+        int before = column->right && width < column->width ? column->width - width : 0;
+        fprintf(file, "%*s%s", before, "", text);
+        width += before;
     }
     fputs(tone != NULL ? "\033[0m" : "", file);
     if (!last)
-        fprintf(file, "%*s", column->width - width + GAP, "");
+        fprintf(file, "%*s", (width < column->width ? column->width - width : 0) + GAP, "");
 }
 
 pawl_status grid_print(struct grid *grid, FILE *file, int width, pawl_error *err) {
@@ -165,8 +166,9 @@ pawl_status grid_print(struct grid *grid, FILE *file, int width, pawl_error *err
     size_t columns = grid->column_count;
     if (status != PAWL_OK || columns == 0)
         return status;
-    if (width > 0)
+    if (width > 0 && !grid->fitted)
         fit(grid, width);
+    grid->fitted = true;
     size_t last = 0;
     for (size_t i = 0; i < grid->column_count; i++)
         if (grid->columns[i].width > 0)
@@ -179,5 +181,7 @@ pawl_status grid_print(struct grid *grid, FILE *file, int width, pawl_error *err
         if (at + 1 == columns)
             fputc('\n', file);
     }
+    grid->cells = 0;
+    buf_reset(&grid->text);
     return PAWL_OK;
 }

@@ -26,6 +26,7 @@ struct grid {
     size_t column_count;
     struct buf text;
     size_t cells;
+    bool fitted; /* the widths are fixed: rows were written */
 };
 
 void grid_init(struct grid *grid);
@@ -34,7 +35,8 @@ void grid_reset(struct grid *grid);
 void grid_column(struct grid *grid, struct grid_column column);
 void grid_cell(struct grid *grid, pawl_str text);
 
-/* Writes all rows; width 0 = as wide as needed. */
+/* Writes the rows that were added since the last time, in columns that the first ones decide; width 0 = as
+ * wide as needed. Of a later row, what may not be shortened is written whole. */
 PAWL_MUSTCHECK pawl_status grid_print(struct grid *grid, FILE *file, int width, pawl_error *err);
 
 /* Appends text as a terminal may show it: control and direction characters escaped, invalid bytes as U+FFFD.

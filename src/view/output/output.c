@@ -252,7 +252,7 @@ void output_list_begin(struct output *output, const struct column *columns, size
     for (size_t i = 0; i < count; i++)
         if (column_shown(output, &columns[i]))
             grid_column(&output->grid,
-                        (struct grid_column){.cut = columns[i].cut,
+                        (struct grid_column){.cut = columns[i].cut && terminal_width(output) > 0,
                                              .right = columns[i].type == CELL_INT,
                                              .drop = columns[i].drop,
                                              .least = columns[i].least,
@@ -266,6 +266,9 @@ void output_list_begin(struct output *output, const struct column *columns, size
     }
 }
 
+/* A table may be longer than what fits into memory. */
+enum { TABLE_ROWS = 1000 };
+
 void output_list_row(struct output *output, const struct cell *cells) {
     bool first = output->row_count++ == 0;
     if (!output_is_json(output)) {
@@ -276,6 +279,9 @@ void output_list_row(struct output *output, const struct cell *cells) {
             cell_show(output, &output->columns[i], &cells[i], &output->line);
             grid_cell(&output->grid, buf_str(&output->line));
         }
+        if (output->row_count % TABLE_ROWS == 0 &&
+            grid_print(&output->grid, output->file, terminal_width(output), &(pawl_error){0}) != PAWL_OK)
+            output->grid.text.failed = true; /* which is reported at the end */
         return;
     }
     buf_reset(&output->line);

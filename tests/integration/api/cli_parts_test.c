@@ -126,6 +126,30 @@ TEST(test_grid_fits) {
     }
 }
 
+/* Rows after the first ones keep to the widths; what may not be shortened is written whole. */
+TEST(test_grid_goes_on) {
+    struct grid grid;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
+    assert_non_null(file);
+    grid_init(&grid);
+    grid_column(&grid, (struct grid_column){.cut = true});
+    grid_column(&grid, (struct grid_column){.right = true});
+    const char *const cells[] = {"NAME", "N", "short", "1", "longer than it", "12345"};
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        grid_cell(&grid, str_from(cells[i]));
+        if (i % 2 == 1) {
+            assert_int_equal(grid_print(&grid, file, i < 2 ? 14 : 20, NULL), PAWL_OK);
+            assert_int_equal(grid.text.len, 0);
+        }
+    }
+    fclose(file);
+    assert_string_equal(text, "NAME  N\nsho\xe2\x80\xa6  1\nlon\xe2\x80\xa6  12345\n");
+    grid_free(&grid);
+    free(text);
+}
+
 TEST(test_ages) {
     static const struct {
         int64_t wall_ms;
@@ -285,6 +309,7 @@ int main(void) {
         cmocka_unit_test(test_line_survives_damage),
         cmocka_unit_test(test_text_for_a_terminal),
         cmocka_unit_test(test_grid_fits),
+        cmocka_unit_test(test_grid_goes_on),
         cmocka_unit_test(test_ages),
         cmocka_unit_test(test_every_cause_has_a_story),
         cmocka_unit_test(test_a_flag_takes_a_value_everywhere_or_nowhere),
