@@ -284,10 +284,13 @@ class SnippetsTest(ClientsTest):
         """Every verdict of a handler that pawl worker keeps running."""
         shutil.copy(HERE / command[-1], self.dir)
         command = " ".join(command)
+        (self.dir / "seen.json").write_text(json.dumps({"name": "seen", "version": 1, "on": ["pipe.*"], "pipe": command}))
+        self.ok("perspective", "set", "seen.json")
         for kind in ("bad", "late"):
             self.ok("send", f"pipe.{kind}", "{}")
+        self.ok("event", "append", "s-1", "pipe.event", "{}")
         jobs = [self.ok("job", "enqueue", kind)["id"] for kind in ("pipe.job", "pipe.hang")]
-        worker = Running(self, [Setup.pawl, "worker", "--on", f"pipe.*=pipe:{command}"],
+        worker = Running(self, [Setup.pawl, "worker", "--kinds", "outbox,perspectives,jobs", "--perspectives-outside", "--on", f"pipe.*=pipe:{command}"],
                          self.dir)
         self.assertEqual(self.ok("job", "wait", str(jobs[0]))["output"], {"page": 3, "aborted": False})
         self.until(lambda: self.ok("job", "show", str(jobs[1]))["state"] == "running")
@@ -295,9 +298,11 @@ class SnippetsTest(ClientsTest):
         self.assertEqual(json.loads(self.run_pawl("job", "wait", str(jobs[1])).out)["state"], "cancelled")
         self.until(lambda: [row["state"] for row in self.ok("message", "list")] == ["dead"])
         self.assertEqual(self.ok("message", "list", "--state", "dead")[0]["error"], "no such account")
+        self.ok("perspective", "wait", "seen", "--stream", "s-1", "--at-version", "1")
         worker.process.send_signal(signal.SIGTERM)
         said = worker.process.stdout.read()
         self.assertIn("late at attempt 1", said)
+        self.assertIn("seen pipe.event s-1:1", said)
 
     def test_pipe_of_node(self):
         self.node_modules()
