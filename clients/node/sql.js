@@ -155,11 +155,12 @@ class SqlLeases {
       { service: 'text', kinds: 'text[]', lease: 'interval', host: 'text', process_id: 'integer' },
       { service, kinds, lease: ms(leaseMs), host, process_id: process.pid });
     this.instance = row.id;
-    await this.listen().catch(() => this.deaf()); // then polling has to do
+    await this.listen();
   }
 
   async beat() {
     await this.client.call('r', 'heartbeat', { instance: 'uuid' }, { instance: this.instance });
+    if (!this.ears && performance.now() - this.listenedAt > LISTEN_MS) await this.listen();
   }
 
   async deregister() {
@@ -243,10 +244,15 @@ class SqlLeases {
     return row.answers;
   }
 
-  /* ---- Being woken: a connection of its own listens, and says again twice a minute that it does. */
+  /* ---- Being woken: a connection of its own listens, and says again twice a minute that it does. Until it can, polling has to do. */
 
   async listen() {
     this.deaf();
+    this.listenedAt = performance.now();
+    await this.hear().catch(() => this.deaf());
+  }
+
+  async hear() {
     const client = await this.client.on.connect();
     const ask = () => this.client.call('r AS channel', 'listen', { instance: 'uuid' }, { instance: this.instance }, client);
     this.ears = { client, timer: setInterval(() => ask().catch(() => this.deaf()), LISTEN_MS) };

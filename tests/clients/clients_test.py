@@ -124,7 +124,7 @@ class ClientsTest(ServerTest):
             where = urllib.parse.parse_qs(url.query)
             host, port = where.get("host", [url.hostname])[0], int(where.get("port", [url.port])[0])
             user = url.username or where.get("user", [os.environ.get("USER", "postgres")])[0]
-            self.env["URL"] = f"postgres://{user}@{self.through(host, port)}{url.path}"
+            self.env["URL"] = f"postgres://{user}@{self.through(host, port)}{url.path}?application_name={self.schema}"
 
     def scenario(self, surface, *command):
         self.surface(surface)

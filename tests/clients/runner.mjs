@@ -94,6 +94,12 @@ async function act(step, on, worker) {
     case 'worker': return work(step);
     case 'stop': return worker.stop();
     case 'cut': return cutNext();
+    case 'terminate': { // every connection of this run but the one that does it
+      const own = new pg.Client({ connectionString: url });
+      await own.connect();
+      await own.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND pid <> pg_backend_pid()', [schema]);
+      return own.end();
+    }
     case 'file': return writeFileSync(step.name, step.text);
     case 'elsewhere':
       return pool ? new SqlClient(new pg.Pool({ connectionString: `postgres://nobody@127.0.0.1:${closed}/none` })).send('t')

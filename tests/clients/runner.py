@@ -196,6 +196,11 @@ async def act(step, on, worker):
         return worker.stop()
     if name == "cut":
         return await asyncio.to_thread(cut_next)
+    if name == "terminate":  # every connection of this run but the one that does it
+        import psycopg
+        async with await psycopg.AsyncConnection.connect(ENV["URL"]) as own:
+            await own.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s AND pid <> pg_backend_pid()", [ENV["SCHEMA"]])
+        return None
     if name == "file":
         with open(step["name"], "w", encoding="utf-8") as file:
             return file.write(step["text"])

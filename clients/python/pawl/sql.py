@@ -177,18 +177,23 @@ class _SqlLeases(Leases):
                     await asyncio.wait_for(self._woken.wait(), min(POLL_S, left))
 
     async def _listen(self) -> None:
-        """Wakes the claims when there is work; without it, polling has to do."""
-        with contextlib.suppress(psycopg.Error, PawlError):
-            channel = str((await self._call("listen", {"instance": self.instance}))[0])
-            connection = await psycopg.AsyncConnection.connect(self._url, autocommit=True)
-            async with connection:
-                await connection.execute(f'LISTEN "{channel}"')
-                again = asyncio.create_task(self._listen_again())
-                try:
-                    async for _ in connection.notifies():
-                        await self._wake()
-                finally:
-                    again.cancel()
+        """Wakes the claims when there is work; while it cannot, polling has to do."""
+        while True:
+            with contextlib.suppress(psycopg.Error, PawlError):
+                await self._hear()
+            await asyncio.sleep(LISTEN_S)
+
+    async def _hear(self) -> None:
+        channel = str((await self._call("listen", {"instance": self.instance}))[0])
+        connection = await psycopg.AsyncConnection.connect(self._url, autocommit=True)
+        async with connection:
+            await connection.execute(f'LISTEN "{channel}"')
+            again = asyncio.create_task(self._listen_again())
+            try:
+                async for _ in connection.notifies():
+                    await self._wake()
+            finally:
+                again.cancel()
 
     async def _wake(self) -> None:
         assert self._woken is not None
