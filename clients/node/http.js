@@ -131,7 +131,8 @@ class HttpLeases {
   }
 
   async register({ service, kinds, leaseMs, host }) {
-    const made = await this.call('POST', '', { body: { service, kinds, lease_ms: leaseMs, host } });
+    const key = newKey(); // an instance that nobody knows of would keep its lanes until its lease ends
+    const made = await resolved(key, () => this.call('POST', '', { body: { service, kinds, lease_ms: leaseMs, host }, key }));
     this.instance = made.id;
   }
 

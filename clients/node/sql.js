@@ -1,5 +1,5 @@
 /* pawl over PostgreSQL: the functions of its schema, called on a pg pool or inside the caller's own transaction. */
-import { failure, Invalid } from './errors.js';
+import { Conflict, failure, Invalid, Unknown } from './errors.js';
 import { newKey, resolved, sleep, uuidOf } from './keys.js';
 import { Worker } from './worker.js';
 
@@ -151,10 +151,16 @@ class SqlLeases {
   }
 
   async register({ service, kinds, leaseMs, host }) {
-    const [row] = await this.client.call('r AS id', 'register',
-      { service: 'text', kinds: 'text[]', lease: 'interval', host: 'text', process_id: 'integer' },
-      { service, kinds, lease: ms(leaseMs), host, process_id: process.pid });
-    this.instance = row.id;
+    const instance = newKey(); // one that nobody knows of would keep its lanes until its lease ends
+    let unknown = false;
+    await resolved(instance, () => this.client.call('r AS id', 'register',
+      { service: 'text', kinds: 'text[]', instance: 'uuid', lease: 'interval', host: 'text', process_id: 'integer' },
+      { service, kinds, instance, lease: ms(leaseMs), host, process_id: process.pid }).catch((error) => {
+      if (unknown && error instanceof Conflict) return; // it is known: the call before has happened
+      unknown ||= error instanceof Unknown;
+      throw error;
+    }));
+    this.instance = instance;
     await this.listen();
   }
 

@@ -152,7 +152,8 @@ class _HttpLeases(Leases):
 
     async def register(self, service: str, kinds: list[str], lease: float, host: str) -> None:
         body = {"service": service, "kinds": kinds, "lease_ms": round(lease * 1000), "host": host}
-        self.instance = await self._client._run(Call("POST /v1/leases", body, lambda rows: str(rows[0]["id"])))
+        # An instance that nobody knows of would keep its lanes until its lease ends.
+        self.instance = await self._client._resolve(Call("POST /v1/leases", body, lambda rows: str(rows[0]["id"]), new_key()))
 
     async def beat(self) -> None:
         await self._client._run(Call(f"POST /v1/leases/{self.instance}/beat", {}, len))

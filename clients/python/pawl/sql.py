@@ -12,7 +12,7 @@ import psycopg
 
 from .calls import Call, Json, SqlCalls, new_key, schema_name, seconds, sql_text
 from .client import AsyncClient, Client
-from .errors import Invalid, PawlError, failure
+from .errors import Conflict, Invalid, PawlError, Unknown, failure
 from .worker import Item, Leases
 
 T = TypeVar("T")
@@ -144,8 +144,14 @@ class _SqlLeases(Leases):
 
     async def register(self, service: str, kinds: list[str], lease: float, host: str) -> None:
         self._woken = asyncio.Condition()
-        values = {"service": service, "kinds": kinds, "lease": seconds(lease), "host": host, "process_id": os.getpid()}
-        self.instance = str((await self._call("register", values))[0])
+        instance = new_key()  # one that nobody knows of would keep its lanes until its lease ends
+        values = {"service": service, "kinds": kinds, "instance": instance, "lease": seconds(lease), "host": host, "process_id": os.getpid()}
+        try:
+            await self._call("register", values)
+        except Unknown:
+            with contextlib.suppress(Conflict):  # it is known: the call before has happened
+                await self._call("register", values, instance)
+        self.instance = instance
         if self._ears is not None:
             self._ears.cancel()
         self._ears = asyncio.create_task(self._listen())
