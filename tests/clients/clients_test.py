@@ -214,7 +214,7 @@ class Running:
 
 
 class SnippetsTest(ClientsTest):
-    """The READMEs of the clients and the examples, each as it is written, with a database of its own."""
+    """The READMEs of the project, the clients and the examples, each as it is written, with a database of its own."""
 
     def setUp(self):
         super().setUp()
@@ -279,6 +279,18 @@ class SnippetsTest(ClientsTest):
     def test_readme_of_python(self):
         (self.dir / "pawl").symlink_to(Setup.root / "clients" / "python" / "pawl")  # a worker passes no PYTHONPATH on
         self.readme("python", "python", "py", self.python())
+
+    @only("postgres")
+    def test_readme_of_the_project(self):
+        self.node_modules()
+        self.psql("CREATE TABLE orders (id bigint PRIMARY KEY)")
+        text = (Setup.root / "README.md").read_text(encoding="utf-8")
+        for name, command in (("first.mjs", "node"), ("first.py", self.python())):
+            body = re.search(rf"^<!-- example: file {name} -->\n```\w+\n(.*?)^```$", text, re.M | re.S).group(1)
+            (self.dir / name).write_text(body, encoding="utf-8")
+            self.run_ok(command, name)
+        self.assertEqual(self.psql("SELECT count(*) FROM orders"), "2\n")
+        self.assertEqual([row["type"] for row in self.ok("message", "list")], ["order.created"] * 2)
 
     def pipe(self, *command):
         """Every verdict of a handler that pawl worker keeps running."""

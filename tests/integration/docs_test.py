@@ -1,4 +1,4 @@
-"""Runs every example of README.md and docs/*.md as it is written, page by page, each page in its own directory. Prints TAP.
+"""Runs every example of README.md and docs/*.md as it is written, page by page, each page in its own directory; follows every link. Prints TAP.
 
 Usage: docs_test.py PAWL ROOT sqlite|postgres [PAGE]
 
@@ -6,6 +6,7 @@ An example is an indented or a fenced block; the commands of a page share its di
 when it is something else than commands that must succeed:
     <!-- example: file NAME -->          it is written to NAME
     <!-- example: text -->               it shows something: a form, an answer, a picture
+    <!-- example: output -->             what the commands before it printed; … stands for anything in a line, alone for any lines
     <!-- example: sql -->                statements for the SQLite file of the page
     <!-- example: postgres -->           commands that need PostgreSQL; they run there only
     <!-- example: not run, REASON -->    at most NOT_RUN_MAX of them in all
@@ -35,7 +36,14 @@ PAWL, ROOT, DIALECT = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).re
 NOT_RUN_MAX = 4
 ENDLESS = {"worker": "event=registered", "up": "event=registered", "server": "event=server_started", "monitor": ""}
 FINDINGS = {"doctor": {1, 2}}  # it says what it found
-LEFT_OUT = {"sqlite.md"} if DIALECT == "postgres" else set()
+LEFT_OUT = {"sqlite.md", "tutorial.md"} if DIALECT == "postgres" else set()
+
+
+def shows(wanted, said):
+    """Whether an output is what the page shows: … is anything, blanks at the ends of lines do not count."""
+    tidy = lambda text: [line.rstrip() for line in text.strip("\n").split("\n")]
+    form = "".join(r"(?:.*\n)*?" if line == "…" else ".*".join(map(re.escape, line.split("…"))) + r"\n" for line in tidy(wanted))
+    return re.fullmatch(form, "\n".join(tidy(said)) + "\n") is not None
 
 
 class Block:
@@ -107,11 +115,23 @@ class Page(unittest.TestCase):
         self.env = {key: value for key, value in os.environ.items() if not key.startswith(("PAWL_", "WORKER_", "DATABASE_URL"))}
         self.env.update(PATH=f"{self.dir}/bin:{os.environ['PATH']}", XDG_STATE_HOME=str(self.dir / "state"),
                         PAWL_LISTEN="127.0.0.1:0", ASAN_OPTIONS="exitcode=99", UBSAN_OPTIONS="exitcode=99", SOURCE=str(ROOT))
+        self.compiler()
         if DIALECT == "postgres":
             self.env["DATABASE_URL"] = cli_support.Setup.pg_url
-            self.env["PAWL_SCHEMA"] = "docs_" + re.sub(r"\W", "_", self.path.stem.lower())
+            if self.path != ROOT / "README.md":  # whose SQL names the schema
+                self.env["PAWL_SCHEMA"] = "docs_" + re.sub(r"\W", "_", self.path.stem.lower())
         self.last_id = "01890a5d-ac96-774b-bcce-b302099a8057"
         self.fine = {0}
+        self.said = ""  # by the commands of the last block
+
+    def compiler(self):
+        """pkg-config and the loader find the library of this build; if that has sanitizers, so have the examples."""
+        build = pathlib.Path(PAWL).parent
+        needed = subprocess.run(["readelf", "-d", build / "libpawl.so"], stdout=subprocess.PIPE, text=True, check=True).stdout
+        extra = "-fsanitize=address,undefined" if "libasan" in needed else ""
+        (self.dir / "bin" / "cc").write_text(f'#!/bin/sh\nexec {shutil.which("cc")} -I{ROOT}/include {extra} "$@"\n')
+        (self.dir / "bin" / "cc").chmod(0o755)
+        self.env.update(PKG_CONFIG_PATH=str(build / "meson-uninstalled"), LD_LIBRARY_PATH=str(build))
 
     def runTest(self):
         text = self.path.read_text(encoding="utf-8")
@@ -131,8 +151,11 @@ class Page(unittest.TestCase):
                 if DIALECT == "sqlite":
                     self.bash(where, f"sqlite3 -bail pawl.db {shlex.quote(block.text)}", {0})
             elif kind == "sh" or (kind == "postgres" and DIALECT == "postgres"):
+                self.said = ""
                 for line in commands_of(block.text):
                     self.command(where, line)
+            elif kind == "output":
+                self.assertTrue(shows(block.text, self.said), f"{where} shows\n{block.text}\nbut it was\n{self.said}")
             else:
                 self.assertIn(kind, ("text", "not", "query", "postgres"), f"{where}: {block.kind}")
 
@@ -154,6 +177,7 @@ class Page(unittest.TestCase):
             self.endless(where, line, ENDLESS[words.group(1)])
         else:
             said = self.bash(where, line, self.fine | FINDINGS.get(words.group(1) if words else "", set()))
+            self.said += said
             try:
                 self.last_id = str(json.loads(said)["id"])
             except (ValueError, KeyError, TypeError):
@@ -199,6 +223,35 @@ class Marks(unittest.TestCase):
         self.assertEqual([mark for mark in marked if not re.search(r"not run, \w", mark)], [])
 
 
+class Links(unittest.TestCase):
+
+    def id(self):
+        return "Docs.every_link_leads_somewhere"
+
+    @staticmethod
+    def anchors(path):
+        """As GitHub makes them of headings."""
+        headings = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.M)
+        return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+    def runTest(self):
+        tracked = subprocess.run(["git", "ls-files", "-z", "*.md"], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
+        dead, reached = [], set()
+        for page in map(ROOT.joinpath, filter(None, tracked.split("\0"))):
+            prose = re.sub(r"^```.*?^```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+            for target in re.findall(r"\]\(([^)\s]+)\)", prose):
+                name, _, anchor = target.partition("#")
+                path = (page.parent / name).resolve() if name else page
+                if re.match(r"https?:", target):
+                    continue
+                if not path.exists() or (anchor and anchor not in self.anchors(path)):
+                    dead.append(f"{page.relative_to(ROOT)}: {target}")
+                if page == ROOT / "docs" / "README.md":
+                    reached.add(path)
+        self.assertEqual(dead, [])
+        self.assertEqual({path for path in (ROOT / "docs").glob("*.md")} - reached, {ROOT / "docs" / "README.md"}, "pages that the index lacks")
+
+
 def pages():
     return [path for path in sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")]) if path.name not in LEFT_OUT]
 
@@ -219,7 +272,7 @@ if __name__ == "__main__":
     if DIALECT == "postgres":
         own_database()
     wanted = sys.argv[4] if len(sys.argv) > 4 else ""
-    tests = unittest.TestSuite([page for page in [*map(Page, pages()), Marks()] if wanted in page.id()])
+    tests = unittest.TestSuite([page for page in [*map(Page, pages()), Marks(), Links()] if wanted in page.id()])
     print(f"1..{tests.countTestCases()}", flush=True)
     result = cli_support.TapResult()
     tests.run(result)
