@@ -2,6 +2,7 @@
 
 BUILD     := build
 BUILD_SAN := build-san
+BUILD_TSAN := build-tsan
 PREFIX    ?= /usr/local
 DESTDIR   ?=
 # Where the loader and pkg-config look: in /usr, Debian keeps libraries by architecture.
@@ -13,7 +14,7 @@ export CC_LD ?= mold
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build program build-san run test test-all lint fmt bench prove install uninstall deb clean
+.PHONY: help deps build program build-san build-tsan run test test-all lint fmt bench prove install uninstall deb clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,14 +44,21 @@ build-san: ## build with AddressSanitizer and UBSan into build-san/
 	@tools/configure $(BUILD_SAN) -Dbuildtype=debug -Doptimization=1 -Db_sanitize=address,undefined -Db_pie=false
 	@ninja -C $(BUILD_SAN)
 
+build-tsan: ## build with ThreadSanitizer into build-tsan/
+	@tools/deps test
+	@tools/configure $(BUILD_TSAN) -Dbuildtype=debug -Doptimization=1 -Db_sanitize=thread
+	@ninja -C $(BUILD_TSAN)
+
 test: build-san ## build, then run every test under the sanitizers
 	@tools/run-tests --build $(BUILD_SAN)
 
-test-all: ## every test in both builds; a skipped test is a failure
+# ThreadSanitizer sees the engine, the server and the store where they run: the tests on SQLite.
+test-all: ## every test in both builds, those on SQLite under ThreadSanitizer too; a skipped test is a failure
 	@tools/deps all
-	@$(MAKE) --no-print-directory build build-san
+	@$(MAKE) --no-print-directory build build-san build-tsan
 	@tools/npm-ci tests/browser tests/mcp tests/transport/npm tests/server/lint tests/traces tests/clients
-	@tools/run-tests --strict --build $(BUILD); plain=$$?; tools/run-tests --strict --build $(BUILD_SAN) && exit $$plain
+	@tools/run-tests --strict --build $(BUILD); plain=$$?; tools/run-tests --build $(BUILD_TSAN) --only sqlite; races=$$?; \
+	    tools/run-tests --strict --build $(BUILD_SAN) && [ $$races = 0 ] && exit $$plain
 
 lint: ## format check, clang-tidy, cppcheck, and a clang build with warnings as errors
 	@tools/deps lint
@@ -82,4 +90,4 @@ deb: ## build the Debian packages into build-deb/, checked by lintian
 	@tools/deb
 
 clean: ## remove what was built
-	@rm -rf build build-san build-clang build-deb
+	@rm -rf build build-san build-tsan build-clang build-deb
