@@ -191,11 +191,29 @@ def load(root, later=None):
             found[dialect, group][name] = pinned(part) if group == "functions" else part
     add_calls(found, calls, problems)
     problems += check_pairs(found)
+    found["postgres", "functions"]["invariant"] = invariant_function(found["postgres", "invariants"])
+    found["postgres", "invariants"] = {name: f"SELECT pawl_internal.invariant('{name}')\n" for name in found["postgres", "invariants"]}
     for dialect in DIALECTS:
         tables = found.pop((dialect, "schema"))
         if tables:
             found[dialect, "migrations"][VERSION_1] = "\n".join(text for _, text in sorted(tables.items()))
     return found, problems
+
+
+def invariant_function(invariants):
+    """Roles may not read tables, and invariants do: on PostgreSQL they run with the owner's rights, in one function."""
+    cases = "".join(f"    WHEN '{name}' THEN RETURN QUERY\n{statement(text).rstrip().rstrip(';')};\n" for name, text in sorted(invariants.items()))
+    return pinned(f"""-- Runs one of the invariants, each of which finds nothing while the state is sound.
+CREATE OR REPLACE FUNCTION pawl_internal.invariant(p_name text) RETURNS SETOF text
+LANGUAGE plpgsql STABLE SECURITY DEFINER
+AS $$
+BEGIN
+    CASE p_name
+{cases}    ELSE RAISE EXCEPTION 'p_name: there is no invariant %', p_name USING ERRCODE = '22023';
+    END CASE;
+END
+$$;
+""")
 
 
 def sections(where, text, problems):

@@ -122,6 +122,10 @@ TEST(addresses_are_taken_apart) {
     assert_string_equal(address.host, "a");
     assert_null(address.path);
     assert_false(address.tls);
+    assert_int_equal(address_parse(arena, "kafka://a,b:2,c/x", &address, &error), PAWL_OK);
+    assert_string_equal(address.hosts, "a,b:2,c"); /* also without a port */
+    assert_string_equal(address.host, "a");
+    assert_int_equal(address.port, 0);
     static const char *const wrong[] = {"",         "redis",           "://x",
                                         "redis://", "redis://h:99999", "redis://u:secret%zz@h"};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
