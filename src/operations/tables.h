@@ -7,12 +7,12 @@
 #include "operations/front/operation.h"
 
 extern const struct operation_table agent_operations, alert_operations, audit_operations, doctor_operations,
-    event_operations, instance_operations, job_operations, message_end_operations, message_operations,
-    pause_operations, perspective_operations, pipeline_operations, receptor_note_operations,
-    receptor_operations, refused_operations, run_operations, run_start_operations, schedule_operations,
-    send_operations, setting_operations, snapshot_operations, statement_operations, status_operations,
-    stream_operations, task_operations, tool_operations, transport_operations, upkeep_operations,
-    wait_operations, why_operations, worker_operations;
+    event_operations, instance_operations, job_operations, limit_operations, message_end_operations,
+    message_operations, pause_operations, perspective_operations, perspective_set_operations,
+    pipeline_operations, receptor_note_operations, receptor_operations, refused_operations, run_operations,
+    run_start_operations, schedule_operations, send_operations, setting_operations, snapshot_operations,
+    statement_operations, status_operations, stream_operations, task_operations, tool_operations,
+    transport_operations, upkeep_operations, wait_operations, why_operations, worker_operations;
 
 /* All of them, whichever front they have: NULL after the last. The fronts have tables of their own besides.
  */
