@@ -333,7 +333,9 @@ class MonitorTest(OperateTest):
         self.assertGreaterEqual(second["now_ms"] - first["now_ms"], 900)
         lines = self.run_pawl("monitor", "--looks", "1", "-o", "table").out
         self.assertRegex(lines, r"^ready=1 leased=0 .* workers=1 .* alerts=0\n$")
-        self.refused(EXIT_CODES["usage"], "interval", "monitor", "--interval", "0", "-o", "table")
+        for wrong in ("0", "x", "2d"):
+            self.refused(EXIT_CODES["usage"], "interval", "monitor", "--interval", wrong, "-o", "table")
+        self.assertEqual(len(self.run_pawl("monitor", "--interval", "10ms", "--looks", "2").out.splitlines()), 2)
 
     def test_a_closed_pipe_ends_it(self):
         done = subprocess.run(["bash", "-c", f"'{Setup.pawl}' monitor --interval 1 | head -1"], env=self.env, cwd=self.dir,

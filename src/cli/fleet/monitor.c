@@ -8,13 +8,14 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/str.h"
 #include "base/thread.h"
 #include "base/time/clock.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/fleet/monitor_view.h"
 
-enum { INTERVAL_S_DEFAULT = 2, NARROW = 40, LOW = 6 };
+enum { INTERVAL_S_DEFAULT = 2, INTERVAL_S_MAX = 86400, NARROW = 40, LOW = 6 };
 
 struct monitor {
     struct cli *cli;
@@ -93,10 +94,31 @@ static void rest(struct monitor *monitor, int64_t until_ms) {
     }
 }
 
+/* Seconds, or a duration with its unit. */
+static bool read_interval(struct value interval, int64_t *interval_ms) {
+    int64_t seconds = INTERVAL_S_DEFAULT;
+    if (!interval.present || str_to_i64(interval.text, 1, INTERVAL_S_MAX, &seconds)) {
+        *interval_ms = seconds * 1000;
+        return true;
+    }
+    return clock_parse_duration(interval.text, interval_ms) && *interval_ms > 0 &&
+           *interval_ms <= INTERVAL_S_MAX * 1000;
+}
+
+static pawl_status check(struct request *request, pawl_error *err) {
+    struct value interval = request_value(request, "interval");
+    int64_t interval_ms;
+    return read_interval(interval, &interval_ms)
+               ? PAWL_OK
+               : error_set(err, PAWL_INVALID, "monitor",
+                           "--interval is \"%.*s\", which is not a duration such as 5s, up to a day",
+                           STR_ARG(interval.text));
+}
+
 static pawl_status watch(struct monitor *monitor, pawl_error *err) {
-    struct value interval = cli_value(monitor->cli, "interval");
     struct value looks_max = cli_value(monitor->cli, "looks");
-    int64_t interval_ms = (interval.present ? interval.number : INTERVAL_S_DEFAULT) * 1000;
+    int64_t interval_ms = 0;
+    (void)read_interval(cli_value(monitor->cli, "interval"), &interval_ms); /* checked before */
     struct monitor_totals before = {.at_ms = 0};
     struct arena *arena = arena_create(0);
     struct buf text;
@@ -147,17 +169,19 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
 }
 
 static const struct field fields[] = {
-    {INT_FIELD(IN_TERMINAL, "interval", 1, 86400, "Seconds between refreshes; 2 if not given."),
-     .value = "SECONDS"},
+    {TEXT_FIELD(IN_TERMINAL, "interval", 32,
+                "Time between refreshes; 2s if not given. A plain number is seconds."),
+     .value = "DURATION"},
     {INT_FIELD(IN_TERMINAL, "looks", 1, 1000000000, "Stop after N refreshes.")}};
 
 static const struct operation commands[] = {
     {OPERATION("monitor", "Watch throughput, lag, ages, workers and alerts as they change"), FIELDS(fields),
-     .details = "On a terminal, a screen that is redrawn every --interval seconds and fits the terminal; "
+     .details = "On a terminal, a screen that is redrawn every --interval and fits the terminal; "
                 "elsewhere, and below 40 columns, one line each time; with -o json, one object per line. "
                 "Ends after --looks refreshes, or with Ctrl-C. It only reads: workers and the server "
                 "evaluate the alert rules and recover the work of silent workers.",
-     .example = "pawl monitor --interval 5\npawl monitor -o json --looks 1 | jq .alerts", .terminal = run},
+     .example = "pawl monitor --interval 5s\npawl monitor -o json --looks 1 | jq .alerts", .check = check,
+     .terminal = run},
 };
 
 const struct operation_table monitor_commands = OPERATION_TABLE(commands);
