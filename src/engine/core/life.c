@@ -26,7 +26,10 @@ static void not_ready(struct engine_core *core) {
     core_log(core, LOG_NOT_READY, checks, 0, 0);
     if (checks == 10 || checks == 100 || checks % 1000 == 0)
         core_log(core, LOG_PAUSED, checks, 0, 0);
-    core->backoff_until_ms = core->now_ms + not_ready_delay_ms(core);
+    /* What is in hand cannot wait for a poll: its lease would end meanwhile. */
+    bool in_hand = core->grant_count[CHANNEL_MESSAGES] > 0;
+    core->backoff_until_ms = core->now_ms +
+                             (in_hand ? core_backoff_ms(core, (int)checks) : not_ready_delay_ms(core));
 }
 
 void core_life_ready(struct engine_core *core, bool ready) {

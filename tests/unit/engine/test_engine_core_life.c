@@ -83,6 +83,33 @@ static void test_not_ready_counts_warns_and_recovers(void **state) {
     driver_free(&d);
 }
 
+/* However rarely it polls: what it holds would be lost with its lease. */
+static void test_not_ready_is_asked_again_soon_while_messages_are_in_hand(void **state) {
+    (void)state;
+    struct driver d;
+    driver_init(&d);
+    d.config.poll_ms = 2 * DRIVER_LEASE_MS;
+    driver_up(&d);
+    struct driver_grant *grant = driver_grant_new(&d);
+    driver_item(&d, grant, "s", "a");
+    driver_answer(&d, grant);
+    driver_done(&d, 0);
+    int64_t began_ms = d.now_ms;
+    for (int i = 0; i < 3; i++) {
+        while (!d.checking)
+            driver_wait(&d, 10);
+        d.checking = false;
+        driver_event(&d, EVENT_NOT_READY);
+    }
+    while (!d.checking)
+        driver_wait(&d, 10);
+    assert_true(d.now_ms - began_ms < 1000);
+    driver_ready(&d);
+    assert_int_equal(d.batch->completion_count[KIND_OUTBOX], 1);
+    driver_answer_empty(&d);
+    driver_free(&d);
+}
+
 /* covers: P30 P35 B0.14 J17 J56 */
 static void test_errors_back_off_and_the_loop_goes_on(void **state) {
     (void)state;
@@ -528,6 +555,7 @@ int main(void) {
         cmocka_unit_test(test_state_table),
         cmocka_unit_test(test_start_works_before_the_first_delay),
         cmocka_unit_test(test_not_ready_counts_warns_and_recovers),
+        cmocka_unit_test(test_not_ready_is_asked_again_soon_while_messages_are_in_hand),
         cmocka_unit_test(test_errors_back_off_and_the_loop_goes_on),
         cmocka_unit_test(test_idle_and_started_are_told_once),
         cmocka_unit_test(test_instance_is_passed_through),
