@@ -289,6 +289,32 @@ static void test_attempts_and_deaths(void **state) {
     expect(&s, "lost_grant");
 }
 
+/* Instance one says that it holds the first of the three messages, or none. */
+static void settle(struct story *s, size_t held) {
+    const struct grant_held first = {10, 1};
+    const struct grants_settle known = {
+        .side = GRANTS_MESSAGES, .held = &first, .count = held, .settled = 10};
+    s->h.instances[s->one].watched = true;
+    for (int i = 0; i < 3; i++)
+        s->h.messages[i].seq = i + 1;
+    history_settled(&s->h, s->one, &known, NOW);
+}
+
+static void test_what_a_holder_knows(void **state) {
+    (void)state;
+    struct story s;
+    begin(&s, POLICY_SKIP);
+    settle(&s, 0);
+    expect(&s, "unknown_grant");
+    begin(&s, POLICY_SKIP); /* it gives the first one back, and the others with it */
+    settle(&s, 1);
+    expect(&s, NULL);
+    begin(&s, POLICY_SKIP);
+    (void)history_began(&s.h, s.first, 10, s.one, NOW);
+    settle(&s, 1);
+    expect(&s, "unknown_grant");
+}
+
 static void test_ends(void **state) {
     (void)state;
     struct story s;
@@ -342,6 +368,7 @@ int main(void) {
         cmocka_unit_test(test_reports),
         cmocka_unit_test(test_fences),
         cmocka_unit_test(test_attempts_and_deaths),
+        cmocka_unit_test(test_what_a_holder_knows),
         cmocka_unit_test(test_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
