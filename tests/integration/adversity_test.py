@@ -312,7 +312,7 @@ class ServerTest(AdversityTest):
         self.assertIn("the server takes no writes", self.tail())
         self.psql("SELECT pg_promote()")
         self.judged()
-        self.assertEqual(self.ok("setting", "list")["epoch"], epoch + 1)
+        self.assertEqual(self.ok("setting", "list")["epoch"], epoch + 8)
 
     def test_tables_are_locked(self):
         """A transaction holds what every call needs for longer than the leases last."""

@@ -89,11 +89,12 @@ $$;
 -- tables: settings (read)
 -- Tokens are made of it in transactions of clients, which may stay open for long: so it writes and locks nothing, and does
 -- not wait. It agrees with what is written later, by any call: both add how many timelines further the server is, so that a second
--- promotion before the first was written counts too, and nothing that changes the epoch lowers it.
+-- promotion before the first was written counts too, and nothing that changes the epoch lowers it. A timeline is 8 epochs: the old
+-- server may have raised its own, by 1 each time, and the new one may have lost that.
 CREATE OR REPLACE FUNCTION pawl_internal.epoch_now() RETURNS bigint
 LANGUAGE sql VOLATILE AS $$
     SELECT s.epoch + CASE WHEN s.timeline = t.timeline THEN 0
-                          ELSE greatest(1, ('x' || t.timeline)::bit(32)::bigint - ('x' || s.timeline)::bit(32)::bigint) END
+                          ELSE 8 * greatest(1, ('x' || t.timeline)::bit(32)::bigint - ('x' || s.timeline)::bit(32)::bigint) END
       FROM pawl_internal.settings s, (SELECT left(pg_walfile_name(pg_current_wal_lsn()), 8) AS timeline) t
 $$;
 
