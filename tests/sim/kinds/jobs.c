@@ -40,7 +40,7 @@ struct enqueue_data {
     int64_t delays_ms[ENQUEUE_MAX], deadlines_ms[ENQUEUE_MAX];
     size_t count;
     pawl_uuid request;
-    bool applied;
+    bool answered;
 };
 
 struct enqueue_answer {
@@ -65,13 +65,13 @@ static pawl_status execute_enqueue(struct world *world, struct wire *wire, struc
     for (size_t i = 0; i < data->count; i++) {
         struct history_job_new *told = &data->told[i];
         world_note(world, "enqueue", out->ids[i], (int64_t)out->answers[i], told->key);
-        /* A repeated call of one job answers with its own. */
-        if (out->answers[i] == ANSWER_DUPLICATE && out->ids[i] > 0 && !data->applied)
+        /* A repeated call of one job answers as the first one did, whatever has become of the job. */
+        if (out->answers[i] == ANSWER_DUPLICATE && out->ids[i] > 0 && !data->answered)
             history_job_held(&world->kinds.jobs, told->unique, out->ids[i]);
-        any = any || out->answers[i] == ANSWER_APPLIED;
+        any = any || out->answers[i] == ANSWER_APPLIED || out->answers[i] == ANSWER_DUPLICATE;
         if (out->answers[i] != ANSWER_APPLIED)
             continue;
-        if (data->applied)
+        if (data->answered)
             history_violated(&world->history, "job_put_once", "a repeated call enqueued job %lld",
                              (long long)out->ids[i]);
         told->now_ms = world_db_ms(world);
@@ -80,7 +80,7 @@ static pawl_status execute_enqueue(struct world *world, struct wire *wire, struc
         history_share_added(&world->kinds.share, SIDE_JOBS, 1, world->now_ms);
         (void)sim_job(world, out->ids[i]);
     }
-    data->applied = data->applied || any;
+    data->answered = data->answered || any;
     return PAWL_OK;
 }
 
