@@ -36,10 +36,14 @@ static void keep(struct world *world) {
 
 static void go_back(struct world *world) {
     struct sim_failover *kept = &world->kinds.failover;
+    struct settings lost;
     int64_t epoch = 0;
     pawl_error error;
+    world_must(world, world->store->ops->core.settings_read(world->store, &lost, &error), &error, "settings");
     ground_go_back(world->ground);
-    world_must(world, world->store->ops->core.epoch_raise(world->store, &epoch, &error), &error, "epoch");
+    /* A promotion is above every epoch before it, also above one whose raise was lost with the old server. */
+    while (epoch <= lost.epoch)
+        world_must(world, world->store->ops->core.epoch_raise(world->store, &epoch, &error), &error, "epoch");
     world_fault(world, FAULT_FAILOVER);
     world_note(world, "failover", epoch, 0, 0);
     history_jobs_go_back(&world->kinds.jobs, &kept->jobs);
