@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-static struct pool_task *take(struct store_pool *pool) {
+static struct pool_task *take(struct store_pool *pool, bool *ending) {
     pthread_mutex_lock(&pool->lock);
     while (pool->first == NULL && !pool->ending)
         pthread_cond_wait(&pool->wake, &pool->lock);
@@ -16,6 +16,7 @@ static struct pool_task *take(struct store_pool *pool) {
             pool->last = &pool->first;
         pool_task->next = NULL;
     }
+    *ending = pool->ending;
     pthread_mutex_unlock(&pool->lock);
     return pool_task;
 }
@@ -25,10 +26,11 @@ static void *work(void *self) {
     struct store_pool *pool = self;
     struct store *store = NULL;
     struct pool_task *pool_task;
-    while ((pool_task = take(pool)) != NULL) {
+    bool ending = false;
+    while ((pool_task = take(pool, &ending)) != NULL) {
         pawl_error err;
         error_clear(&err);
-        if (store == NULL && !pool->ending && store_open(&pool->config, &store, &err) != PAWL_OK)
+        if (store == NULL && !ending && store_open(&pool->config, &store, &err) != PAWL_OK)
             log_failure(pool->log, LOG_LEVEL_WARN, "database_unavailable", &err);
         pool_task->run(pool_task, store, &err);
     }
@@ -40,6 +42,7 @@ pawl_status store_pool_open(struct store_pool *pool, const struct store_config *
                             struct log *log, pawl_error *err) {
     *pool = (struct store_pool){.config = *config, .log = log};
     pool->last = &pool->first;
+    pool->open = true;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->wake, NULL);
     for (; pool->thread_count < threads; pool->thread_count++) {
@@ -60,7 +63,7 @@ void store_pool_put(struct store_pool *pool, struct pool_task *pool_task) {
 }
 
 void store_pool_close(struct store_pool *pool) {
-    if (pool->last == NULL)
+    if (!pool->open)
         return;
     pthread_mutex_lock(&pool->lock);
     pool->ending = true;
@@ -70,5 +73,5 @@ void store_pool_close(struct store_pool *pool) {
         pthread_join(pool->threads[i], NULL);
     pthread_mutex_destroy(&pool->lock);
     pthread_cond_destroy(&pool->wake);
-    pool->last = NULL;
+    pool->open = false;
 }

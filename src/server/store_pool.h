@@ -26,6 +26,7 @@ struct store_pool {
     pthread_t threads[POOL_THREADS_MAX];
     int thread_count;
     bool ending;
+    bool open; /* of the thread that opens and closes it */
 };
 
 PAWL_MUSTCHECK pawl_status store_pool_open(struct store_pool *pool, const struct store_config *config,
