@@ -138,7 +138,7 @@ static void refuse_progress(struct bundle *bundle, pawl_str json, const struct j
 }
 
 static void program_progress(void *self, pawl_str json) {
-    struct json_fault fault;
+    struct json_fault fault = {0};
     if (json.len <= PROGRESS_BYTES_MAX && json_valid(json, PAWL_JSON_DEPTH_MAX, &fault))
         tell_progress(self, json);
     else
