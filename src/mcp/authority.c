@@ -61,7 +61,7 @@ static pawl_status refuse_scope(struct mcp_message *message, const struct operat
     return error_set(
         err, PAWL_CONFLICT, "agent",
         "refused: the agent '%.*s' lacks the scope '%s'; an operator can grant it with pawl agent "
-        "set %.*s, which takes all scopes of the agent",
+        "set %.*s SCOPE..., which replaces the agent's whole list",
         STR_ARG(agent), scope, STR_ARG(agent));
 }
 

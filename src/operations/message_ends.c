@@ -224,7 +224,7 @@ static pawl_status find_done(struct request *request, pawl_str text, struct mess
                          "both the outbox and the inbox have completed %.*s: say which with %skind",
                          STR_ARG(text), request->front->dashes);
     if (rows.count == 0) {
-        request_hint(request, "Completed messages are kept only with pawl setting set history=7d, or by a "
+        request_hint(request, "Completed messages are kept only with pawl setting set --history 7d, or by a "
                               "worker with --debug; dead letters go on with pawl message retry.");
         return error_set(err, PAWL_NOT_FOUND, "replay", "there is no completed message %.*s", STR_ARG(text));
     }
@@ -306,7 +306,7 @@ static const struct operation operations[] = {
     {OPERATION("message.replay", "Publish or handle completed messages again"),
      POSTS("/v1/messages/{id}/replay"), FIELDS(replay_fields), RECORD(replay_columns), .run = message_replay,
      .details =
-         "Completed messages are kept only with pawl setting set history=7d or by a worker with --debug. "
+         "Completed messages are kept only with pawl setting set --history 7d or by a worker with --debug. "
          "The message is handled again after what its stream has now. From the outbox it goes out with the "
          "same id, so that readers can filter it; in the inbox it gets a new id and names the old one as "
          "its cause.",

@@ -257,6 +257,9 @@ class EndpointTest(ReceptorTest):
         self.assertGreaterEqual(endpoint.calls[1]["at"] - endpoint.calls[0]["at"], 1.9)
         self.assertEqual(endpoint.calls[0]["headers"]["idempotency-key"],
                          endpoint.calls[1]["headers"]["idempotency-key"])
+        first, second = (int(call["headers"]["pawl-token"]) for call in endpoint.calls)
+        self.assertLess(0, first)
+        self.assertLess(first, second)
         self.assertEqual(self.notes(message)["hook"]["attempts"], 2)
 
     def test_no_redirect_and_dead_at_once(self):

@@ -13,7 +13,7 @@
 #include "handler/program_run.h"
 #include "handler/webhook.h"
 
-enum { ANSWER_BYTES_MAX = 65536, ANSWER_TOLD = 300, OWN_HEADERS = 5 };
+enum { ANSWER_BYTES_MAX = 65536, ANSWER_TOLD = 300, OWN_HEADERS = 6, TOKEN_BYTES = 24 };
 
 struct event_origin event_origin(const struct item *item, struct arena *arena) {
     /* Metadata comes from the user; it is last and is not read. */
@@ -114,7 +114,7 @@ static void add_uuid(struct http_header *headers, size_t *count, const char *nam
 static void call_endpoint(struct receptor_world *world, const struct receptor_call *call, struct arena *arena,
                           struct handler_verdict *verdict) {
     const struct item *item = call->item;
-    char id[UUID_TEXT_BYTES], key[WORK_KEY_BYTES], state[TRACESTATE_BYTES];
+    char id[UUID_TEXT_BYTES], key[WORK_KEY_BYTES], state[TRACESTATE_BYTES], token[TOKEN_BYTES];
     struct http_header headers[WEBHOOK_HEADERS_MAX + OWN_HEADERS];
     size_t count = 0;
     pawl_error err = {0};
@@ -131,6 +131,8 @@ static void call_endpoint(struct receptor_world *world, const struct receptor_ca
         status = webhook_headers(&event, call->handler->secret, clock_wall_ms() / 1000, arena, headers,
                                  &count, &err);
     headers[count++] = (struct http_header){"Idempotency-Key", str_from(work_idempotency_key(item, key))};
+    snprintf(token, sizeof(token), "%lld", (long long)item->token);
+    headers[count++] = (struct http_header){"Pawl-Token", str_from(token)};
     add_uuid(headers, &count, "ce-correlationid", item->correlation_id, arena);
     add_uuid(headers, &count, "ce-causationid", item->causation_id, arena);
     pawl_str vendors = trace_state_read(item->traceparent, item->headers, state);
