@@ -209,7 +209,7 @@ LANGUAGE plpgsql STABLE SECURITY DEFINER
 AS $$
 BEGIN
     CASE p_name
-{cases}    ELSE RAISE EXCEPTION 'p_name: there is no invariant %', p_name USING ERRCODE = '22023';
+{cases}    ELSE RAISE EXCEPTION 'p_name: there is no invariant %', p_name USING ERRCODE = 'PW001';
     END CASE;
 END
 $$;

@@ -169,8 +169,10 @@ static pawl_status front_list_end(void *self, const char *next, pawl_error *err)
     buf_reset(&cli->next);
     buf_append_cstr(&cli->next, next != NULL ? next : "");
     cli->more = next != NULL && command->paged >= PAGED;
-    if (command->paged == PAGED_TAIL)
+    if (command->paged == PAGED_TAIL) {
         fflush(cli->output.file);
+        cli->wait_until_ms = 0; /* it waits anew after every event */
+    }
     pawl_status status = buf_status(&cli->next, "list", err);
     if ((cli->more && rows_left(cli) > 0) || status != PAWL_OK)
         return status;

@@ -22,11 +22,12 @@ static pawl_status check_set(struct request *request, pawl_error *err) {
         return error_set(err, PAWL_INVALID, "perspective",
                          command ? "it needs files or directories, or --definition"
                                  : "it needs a definition");
-    if (!command && (tree_get_cstr(definition, "exec") != NULL || tree_get_cstr(definition, "pipe") != NULL))
-        return error_set(
-            err, PAWL_CONFLICT, "perspective",
-            "a perspective that runs a program can only be set with the command pawl perspective "
-            "set");
+    /* Workers call the address wherever it is, also inside their network. */
+    if (!command && (tree_get_cstr(definition, "exec") != NULL || tree_get_cstr(definition, "pipe") != NULL ||
+                     tree_get_cstr(definition, "http") != NULL))
+        return error_set(err, PAWL_CONFLICT, "perspective",
+                         "a perspective that runs a program or calls an endpoint can only be set with the "
+                         "command pawl perspective set");
     return PAWL_OK;
 }
 

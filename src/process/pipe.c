@@ -110,9 +110,10 @@ static bool copy_config(struct pipe *pipe, const struct pipe_config *config) {
     pipe->config.argv = argv;
     pipe->config.pairs = pairs;
     pipe->config.pair_count = count + 1;
+    /* Not the path itself: that it can be started does not mean that it gets ready. */
     for (size_t i = 0, at = 0; i < words && at < sizeof(pipe->command); i++)
-        at += (size_t)snprintf(pipe->command + at, sizeof(pipe->command) - at, "%s%s", i > 0 ? " " : "",
-                               argv[i]);
+        at += (size_t)snprintf(pipe->command + at, sizeof(pipe->command) - at, "%s%s",
+                               i > 0 ? " " : "pipe:", argv[i]);
     return pipe->config.name != NULL;
 }
 

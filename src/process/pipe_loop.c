@@ -180,7 +180,7 @@ static void lose_items(struct pipe_process *process, const struct process_end *e
         known = known || item->to_blame;
     for (struct pipe_item *item = process->items, *next; item != NULL; item = next) {
         next = item->next;
-        item->again = known ? !item->to_blame : several;
+        item->again = known ? !item->to_blame && item->stop == STOP_NONE : several;
         item->alone = item->alone || (item->again && !known);
         if (!item->again) {
             item->answer->end = *end;

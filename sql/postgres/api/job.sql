@@ -34,7 +34,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION pawl.enqueue IS
-'Stores one job in your own transaction and returns its id: of a type, or of a task that pawl knows. At most one unfinished job has a unique key; if there is one, its id is returned. Jobs with the same key share the limits of that key. With audit, every execution is recorded. If a call may have happened (a lost connection), repeat it with the same request: within an hour no second job is stored, and the id is that of the first.
+'Stores one job in your own transaction and returns its id: of a type, or of a task that pawl knows. At most one unfinished job has a unique key; if there is one, its id is returned. Jobs with the same key share the limits of that key. With audit, every execution is recorded. If a call may have happened (a lost connection), repeat it with the same request: within an hour no second job is stored, and the id is that of the first. Use a request for one call only: send and enqueue share them.
 Errors: PW001 for a wrong argument; PW002 if there is no such task; 42501 if the task''s agent lacks a scope.
 Example: SELECT pawl.enqueue(''report'', ''{"month": 7}'', queue => ''default'', unique_key => ''report-7'', run_at => now())';
 
@@ -76,6 +76,7 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_end timestamptz := clock_timestamp() + make_interval(secs => pawl_internal.span_ms('timeout', timeout, 5000, 0, 3600000) / 1000.0);
     v_pause double precision := 0.005;
+    v_shown boolean := pawl_internal.payloads_shown();
 BEGIN
     PERFORM pawl_internal.needed('id', job_wait.id);
     LOOP
@@ -95,6 +96,11 @@ BEGIN
                     MESSAGE = format('there is no job %s, and no execution of it is kept', job_wait.id);
             END IF;
         END IF;
+        IF NOT v_shown THEN
+            output := NULL;
+            error := NULL;
+            progress := NULL;
+        END IF;
         EXIT WHEN ended OR clock_timestamp() >= v_end;
         PERFORM pg_sleep(v_pause);
         v_pause := least(v_pause * 2, 0.1);
@@ -102,7 +108,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION pawl.job_wait IS
-'Waits until a job has ended (state succeeded, cancelled or dead) and returns its output or error; after the timeout, how it is so far. Do not call it in the transaction that enqueued, which no worker sees. The result is known as long as the execution is recorded: of jobs with audit.
+'Waits until a job has ended (state succeeded, cancelled or dead) and returns its output or error; after the timeout, how it is so far. Do not call it in the transaction that enqueued, which no worker sees. The result is known as long as the execution is recorded: of jobs with audit. Only workers and operators see output, error and progress.
 Errors: PW001 for a wrong argument; PW002 if there is no such job and no record of it.
 Example: SELECT ended, state, output FROM pawl.job_wait(pawl.enqueue(''report''), timeout => ''10 ms'')';
 

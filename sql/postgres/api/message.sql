@@ -41,7 +41,7 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION pawl.send IS
-'Stores one outbox message in your own transaction and returns its id. Messages of one stream are handled in the order in which they were stored; without an id, one is made. If a call may have happened (a lost connection), repeat it with the same request: within an hour nothing is stored twice, and the id is the same.
+'Stores one outbox message in your own transaction and returns its id. Messages of one stream are handled in the order in which they were stored; without an id, one is made. If a call may have happened (a lost connection), repeat it with the same request: within an hour nothing is stored twice, and the id is the same. Use a request for one call only: send and enqueue share them.
 Errors: PW001 if the type or the payload is missing, or something is too long.
 Example: SELECT pawl.send(''order.placed'', ''{"amount": 5}'', stream => ''order-1'')';
 

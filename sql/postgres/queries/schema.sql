@@ -71,7 +71,7 @@ BEGIN
              WHERE n.nspname IN ('pawl', 'pawl_internal')
                AND p.proname = ANY (CASE v_role
                    WHEN 'pawl_producer' THEN ARRAY['send', 'receive', 'put', 'uuid7', 'now_ms', 'settings_read', 'append',
-                       'events_append', 'events_head', 'perspective_live', 'wait_for', 'enqueue', 'signal', 'job_cancel', 'job_wait', 'jobs_enqueue', 'jobs_wake', 'run_start']
+                       'events_append', 'events_head', 'perspective_live', 'wait_for', 'enqueue', 'signal', 'job_wait', 'jobs_enqueue', 'jobs_wake', 'run_start']
                    WHEN 'pawl_worker' THEN ARRAY['send', 'receive', 'signal', 'read', 'register', 'deregister', 'listen', 'job_cancel', 'job_wait', 'job_claim', 'job_fail', 'job_release', 'job_renew', 'job_finish', 'put', 'uuid7', 'now_ms', 'settings_read',
                        'instance_register', 'heartbeat', 'instance_full', 'grants_settle', 'instance_deregister', 'liveness_hold', 'peers_look',
                        'lanes_rebalance', 'lanes_owned', 'claim', 'complete', 'fail', 'release', 'renew', 'batch_begin',

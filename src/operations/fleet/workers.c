@@ -20,6 +20,7 @@ enum {
     MAX_LEASES_DEFAULT = 5,
     EXECUTIONS_SHOWN = 20,
     EXECUTIONS_PAGE = 1000,
+    EXECUTIONS_READ_MAX = 100000, /* of all workers, in search of its own */
     LEASES_PAGE = 1000
 };
 
@@ -97,16 +98,21 @@ static pawl_status write_leases(struct request *request, pawl_uuid id, struct bu
     struct store *store = request->store;
     struct message_filter leased = {.state = STATE_LEASED, .lane = -1};
     struct job_filter running = {.state = JOB_RUNNING, .limit = LEASES_PAGE};
+    struct arena *page = arena_create(0);
     buf_append_char(out, '[');
-    pawl_status status = messages_visit(store, leased, 0, write_message, &list, err);
+    pawl_status status = page != NULL ? messages_visit(store, leased, 0, write_message, &list, err)
+                                      : error_no_memory(err, "workers");
     do {
         struct job_rows jobs = {.count = 0};
-        if (status == PAWL_OK)
-            status = store->ops->jobs->jobs(store, &running, request->arena, &jobs, err);
+        if (status == PAWL_OK) {
+            arena_reset(page);
+            status = store->ops->jobs->jobs(store, &running, page, &jobs, err);
+        }
         for (size_t i = 0; status == PAWL_OK && i < jobs.count; i++)
             write_job(&list, &jobs.rows[i]);
         running.after_id = jobs.next_id;
     } while (status == PAWL_OK && running.after_id > 0);
+    arena_free(page);
     buf_append_char(out, ']');
     return status == PAWL_OK ? buf_status(out, "workers", err) : status;
 }
@@ -115,12 +121,14 @@ static pawl_status write_leases(struct request *request, pawl_uuid id, struct bu
 static pawl_status write_executions(struct request *request, const struct instance_row *row, struct buf *out,
                                     pawl_error *err) {
     struct run_filter filter = {.since_ms = row->started_ms, .limit = EXECUTIONS_PAGE};
-    int shown = 0;
-    pawl_status status = PAWL_OK;
+    int shown = 0, read = 0;
+    struct arena *page = arena_create(0);
+    pawl_status status = page != NULL ? PAWL_OK : error_no_memory(err, "workers");
     buf_append_char(out, '[');
-    do {
+    while (status == PAWL_OK && shown < EXECUTIONS_SHOWN && read < EXECUTIONS_READ_MAX) {
         struct task_run_list found = {.count = 0};
-        status = request->store->ops->jobs->runs(request->store, &filter, request->arena, &found, err);
+        arena_reset(page);
+        status = request->store->ops->jobs->runs(request->store, &filter, page, &found, err);
         for (size_t i = 0; status == PAWL_OK && i < found.count && shown < EXECUTIONS_SHOWN; i++) {
             struct cell cells[EXECUTION_COLUMNS];
             if (!uuid_equal(found.runs[i].instance, row->id))
@@ -132,7 +140,11 @@ static pawl_status write_executions(struct request *request, const struct instan
             output_cells_json(out, execution_columns, EXECUTION_COLUMNS, cells);
         }
         filter.before_id = found.next_id;
-    } while (status == PAWL_OK && filter.before_id > 0 && shown < EXECUTIONS_SHOWN);
+        read += EXECUTIONS_PAGE;
+        if (filter.before_id <= 0)
+            break;
+    }
+    arena_free(page);
     buf_append_char(out, ']');
     return status == PAWL_OK ? buf_status(out, "workers", err) : status;
 }

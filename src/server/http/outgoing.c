@@ -51,7 +51,9 @@ static void gone(void *self) {
 
 pawl_status outgoing_start(struct outgoing *outgoing, struct exchange *exchange, pawl_error *err) {
     struct MHD_Response *response = MHD_create_response_from_callback(
-        MHD_SIZE_UNKNOWN, PAWL_HTTP_STREAM_BLOCK_BYTES, take, outgoing, gone);
+        MHD_SIZE_UNKNOWN, PAWL_HTTP_STREAM_BLOCK_BYTES, take, outgoing,
+        /* What has no owner to tell may be in the exchange's memory, which is freed before the response. */
+        outgoing->gone != NULL ? gone : NULL);
     if (response == NULL) {
         gone(outgoing);
         return error_set(err, PAWL_NO_MEMORY, "stream", "no memory for a stream");

@@ -129,10 +129,11 @@ class Operations(work_support.WorkTest):
         self.assertIn(looked.returncode, (0, 1, 2), looked.stderr)
         refused("view", "send", "a")
         self.assertEqual(self.pawl("message", "list"), [])
-        refused("operator", "check")
+        refused("view", "check")
         refused("worker", "migrate")
-        self.environment["DATABASE_URL"] = urls["owner"]
+        self.environment["DATABASE_URL"] = urls["operator"]
         self.pawl("check")
+        self.environment["DATABASE_URL"] = urls["owner"]
         self.pawl("migrate")
         self.assertIsNotNone(self.pawl("audit", "list")[0]["output"])
 
