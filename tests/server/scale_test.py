@@ -39,7 +39,7 @@ QUERIES = {
     "/v1/jobs/failures": ["", "limit=500"],
     "/v1/partitions": ["", "kind=outbox"],
 }
-STREAMED = {"/v1/stream", "/v1/jobs/{id}/wait", "/v1/runs/{run}/wait", "/v1/perspectives/{name}/wait"}  # they never end, or wait for something to end
+STREAMED = {"/v1/stream", "/v1/events/tail", "/v1/jobs/{id}/wait", "/v1/runs/{run}/wait", "/v1/perspectives/{name}/wait"}  # they never end, or wait
 READ_ALL = {"/v1/check", "/v1/audit/verify"}  # they look at every row, that is what they are for; no page asks them
 
 
