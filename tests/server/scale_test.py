@@ -100,7 +100,7 @@ class ScaleTest(ServerTest):
         message = values["message"]
         job = self.get("/v1/jobs?limit=1")["items"][0]["id"]
         parts = {"/v1/messages/{id}": message, "/v1/jobs/{id}": job, "/v1/streams/{name}": "s%2F17", "/v1/operations/{id}": message,
-                 "/v1/events/{id}": message}
+                 "/v1/instances/{id}": message, "/v1/events/{id}": message}
         for template, operations in sorted(self.get("/v1/openapi.json")["paths"].items()):
             if "get" not in operations or template in STREAMED | READ_ALL or operations["get"].get("x-role") == "worker":
                 continue
