@@ -253,9 +253,9 @@ static void finished(struct engine_core *core, const struct engine_event *event)
     core_list_drop(core, &jobs->sending);
     if (jobs->finish.claim.max > 0) {
         bool more = result->jobs.count * 2 >= (size_t)jobs->finish.claim.max;
-        jobs->empty = result->jobs.count == 0;
-        jobs->next_claim_ms = more || jobs->wakes != jobs->wakes_seen ? 0
-                                                                      : core->now_ms + core->config.poll_ms;
+        bool late = jobs->wakes != jobs->wakes_seen;
+        jobs->empty = result->jobs.count == 0 && !late;
+        jobs->next_claim_ms = more || late ? 0 : core->now_ms + core->config.poll_ms;
     }
     const struct grant *grant = core_grant_take_jobs(core, &result->jobs, event->grant, jobs->first_sent_ms);
     if (grant != NULL)

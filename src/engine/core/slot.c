@@ -291,7 +291,9 @@ void core_slot_finished(struct engine_core *core, const struct engine_event *eve
             take_back(core, slot->entries[i], &event->outcomes[i], last, &released);
     }
     if (slot->channel == CHANNEL_JOBS) {
-        core->jobs.empty = false; /* what ran may have enqueued more: only the next claim knows */
+        /* What ran may have enqueued more: only the next claim knows, not one that is on its way. */
+        core->jobs.empty = false;
+        core->jobs.wakes++;
         core->metrics.jobs.processing_us += event->elapsed_us;
     }
     vacate(core, slot);

@@ -54,6 +54,29 @@ TEST(an_empty_claim_waits_for_the_poll_or_a_wake_up) {
     finish(&w);
 }
 
+/* Idle is who knows that nothing is left: a claim that was sent while a job ran says nothing of what the job
+ * enqueued, be its end in the store already or yet to be reported. */
+TEST(an_empty_claim_from_before_the_end_of_a_job_does_not_make_idle) {
+    static const enum job_end ends[] = {JOB_END_SETTLED, JOB_END_DONE};
+    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+        struct world w;
+        begin(&w, (struct engine_handler){0});
+        expect(&w, WISH_FINISH);
+        answer(&w, 1, 1);
+        expect(&w, WISH_START);
+        expect(&w, WISH_FINISH); /* for the other slot */
+        end_slot(&w, 0, ends[i], 1);
+        answer(&w, 0, 0);
+        assert_false(metrics(&w).idle);
+        struct wished next = expect(&w, WISH_FINISH); /* at once */
+        assert_int_equal(next.finish->claim.max, SLOTS);
+        answer(&w, 2, 1);
+        assert_int_equal(expect(&w, WISH_START).jobs[0]->id, 2);
+        no_more(&w);
+        finish(&w);
+    }
+}
+
 /* covers: J05 */
 TEST(a_running_job_is_renewed_and_hears_of_a_cancellation) {
     struct world w;
@@ -495,6 +518,7 @@ static void who_is_fenced_does_not_put_off_what_is_settled(void **state) {
     assert_int_equal(metrics(&w).fenced, 1);
     beaten(&w, &(struct grants_settled){0});
     no_more(&w);
+    no_more(&w); /* the first was asked before the job ended */
     w.now_ms += 5 * 500; /* with nothing in hand there is no hurry */
     struct wished action = expect(&w, WISH_SETTLE);
     assert_int_equal(action.settle->count, 1);
@@ -512,6 +536,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_claims_starts_reports_and_claims_again),
         cmocka_unit_test(an_empty_claim_waits_for_the_poll_or_a_wake_up),
+        cmocka_unit_test(an_empty_claim_from_before_the_end_of_a_job_does_not_make_idle),
         cmocka_unit_test(a_running_job_is_renewed_and_hears_of_a_cancellation),
         cmocka_unit_test(a_lease_that_nobody_renews_fences_its_job),
         cmocka_unit_test(a_job_that_another_worker_has_is_stopped_at_once),
