@@ -518,7 +518,7 @@ static void who_is_fenced_does_not_put_off_what_is_settled(void **state) {
     assert_int_equal(metrics(&w).fenced, 1);
     beaten(&w, &(struct grants_settled){0});
     no_more(&w);
-    no_more(&w); /* the first was asked before the job ended */
+    no_more(&w);         /* the first was asked before the job ended */
     w.now_ms += 5 * 500; /* with nothing in hand there is no hurry */
     struct wished action = expect(&w, WISH_SETTLE);
     assert_int_equal(action.settle->count, 1);
