@@ -14,7 +14,7 @@ export CC_LD ?= mold
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build program build-san build-tsan run test test-all lint fmt bench prove install uninstall deb clean
+.PHONY: help deps build program build-san build-tsan run test test-all lint fmt bench prove install uninstall site deb clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -85,9 +85,12 @@ install: configure-program ## install into PREFIX (default /usr/local), below DE
 uninstall: ## remove what make install has put into PREFIX, below DESTDIR
 	@tools/uninstall $(BUILD) $(PREFIX) $(LIBDIR) "$(DESTDIR)"
 
+site: ## make the documentation a static site in build-site/
+	@tools/site/build.py build-site
+
 deb: ## build the Debian packages into build-deb/, checked by lintian
 	@tools/deps deb
 	@tools/deb
 
 clean: ## remove what was built
-	@rm -rf build build-san build-tsan build-clang build-deb
+	@rm -rf build build-san build-tsan build-clang build-deb build-site
