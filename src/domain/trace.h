@@ -2,6 +2,8 @@
 #ifndef DOMAIN_TRACE_H
 #define DOMAIN_TRACE_H
 
+#include "base/arena.h"
+#include "base/limits.h"
 #include "pawl.h"
 
 enum { TRACE_ID_BYTES = 16, SPAN_ID_BYTES = 8, TRACEPARENT_BYTES = 56, TRACE_SAMPLED = 1 };
@@ -32,5 +34,18 @@ PAWL_MUSTCHECK bool trace_sampler_parse(pawl_str name, pawl_str argument, struct
 /* parent is NULL for the first span of a trace. */
 bool trace_sampled(const struct trace_sampler *sampler, const struct trace_context *parent,
                    const uint8_t trace_id[static TRACE_ID_BYTES]);
+
+enum { TRACESTATE_BYTES = PAWL_TRACESTATE_BYTES_MAX + 1 };
+
+/* Whether it is a valid W3C list of at most PAWL_TRACESTATE_BYTES_MAX bytes. */
+bool trace_state_valid(pawl_str text);
+
+/* The tracestate in these headers, or in the metadata they contain, if the traceparent is valid; absent if
+ * there is none or it is malformed. The text is in out. */
+pawl_str trace_state_read(pawl_str traceparent, pawl_str headers, char out[static TRACESTATE_BYTES]);
+
+/* The JSON object with a tracestate added; unchanged if it already has one, if the tracestate is malformed,
+ * or if the result would be larger than bytes_max. object may be absent. New text is in the arena. */
+pawl_str trace_state_add(struct arena *arena, pawl_str object, pawl_str state, size_t bytes_max);
 
 #endif

@@ -4,8 +4,10 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/stop.h"
 #include "handler/table.h"
-#include "process/child.h"
+#include "pawl.h"
+#include "process/launcher.h"
 #include "store/types.h"
 
 /* The item as the public API shows it; borrows from the item. */
@@ -28,5 +30,17 @@ size_t environment_pairs(const struct item *item, struct arena *arena,
 /* Calls a handler that is a C function; run is what pawl_message.run points to. */
 void function_call(const struct handler *handler, const struct item *item, const void *run,
                    struct handler_verdict *verdict);
+
+struct run_handle {
+    stop_flag cancel;
+    const atomic_bool
+        *asked; /* set when a person cancels the running message; NULL = it cannot be cancelled */
+    /* Takes progress (JSON) of a job; NULL = it is dropped. */
+    bool (*progress)(struct run_handle *handle, pawl_str json);
+    int64_t began_us; /* of the job, by the boot clock; 0 = unknown */
+};
+
+/* How long the handler of a job has been running; 0 when unknown. */
+int64_t run_handle_elapsed_ms(const pawl_message *message);
 
 #endif

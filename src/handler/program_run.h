@@ -3,8 +3,22 @@
 #ifndef HANDLER_PROGRAM_RUN_H
 #define HANDLER_PROGRAM_RUN_H
 
-#include "handler/program_end.h"
+#include "handler/table.h"
 #include "process/pipe.h"
+#include "process/process.h"
+
+enum { PROGRAM_SNOOZE_EXIT = 75 /* EX_TEMPFAIL */, PROGRAM_ERROR_BYTES = 1312 };
+
+struct program_verdict {
+    enum handler_outcome outcome; /* HANDLED_NOT_RUN: it was told to end */
+    int64_t delay_ms;             /* until the next attempt; -1 = not given */
+    char error[PROGRAM_ERROR_BYTES];
+};
+
+/* The first line of its output (of the first PROCESS_STDOUT_KEPT bytes) that is "pawl:snooze DURATION" or
+ * "pawl:retry-after DURATION" counts; a snooze only with exit code PROGRAM_SNOOZE_EXIT. If the directive
+ * cannot be honoured, the error says why. timeout_ms: its limit, 0 = unknown. */
+struct program_verdict program_judge(const struct process_end *end, pawl_str output, int64_t timeout_ms);
 
 struct program_call {
     char *const *argv;

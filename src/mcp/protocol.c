@@ -8,7 +8,6 @@
 #include "base/json/json.h"
 #include "base/limits.h"
 #include "base/str.h"
-#include "base/text/encode.h"
 #include "base/time/clock.h"
 #include "mcp/mcp.h"
 #include "operations/front/schema.h"

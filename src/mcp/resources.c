@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/str.h"
-#include "base/text/encode.h"
 #include "base/utf8.h"
 #include "mcp/mcp.h"
 #include "operations/front/schema.h"

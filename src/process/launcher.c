@@ -23,7 +23,6 @@
 #include "base/thread.h"
 #include "base/time/clock.h"
 #include "pawl.h"
-#include "process/child.h"
 
 struct spawn_request {
     char *const *argv; /* argv[0] is the path */

@@ -2,13 +2,15 @@
 #ifndef PROCESS_LAUNCHER_H
 #define PROCESS_LAUNCHER_H
 
-#include "process/child.h"
+#include <sys/types.h>
+
+#include "pawl.h"
 #include "process/start_failure.h"
 
 enum { LAUNCHER_CHILDREN_MAX = 1024 };
 
 /*
- * A child dies with the thread that started it (spawn.h), so that nothing survives a worker that is killed.
+ * A child dies with the thread that started it, so that nothing survives a worker that is killed.
  * Where the threads that need children come and go, the launcher has a thread of its own for starting them.
  */
 struct launcher;
@@ -31,6 +33,36 @@ bool launcher_has_run(const struct launcher *launcher, const char *run);
 
 /* Programs that could not be started; recorded by child_start. */
 struct start_failures *launcher_failures(struct launcher *launcher);
+
+enum { CHILD_STDERR_KEPT = 4096 };
+
+struct environment_pair {
+    const char *name;
+    const char *value; /* NULL = left out */
+};
+
+struct child {
+    pid_t pid;                        /* 0 = none */
+    int pidfd, in_fd, out_fd, err_fd; /* -1 = closed; none of them blocks */
+    char err_tail[CHILD_STDERR_KEPT]; /* the last of its stderr, oldest first */
+    size_t err_len;
+    struct launcher *launcher; /* and the child's place in it */
+    int slot;
+};
+
+struct child_request {
+    char *const *argv; /* argv[0] is a path */
+    const struct environment_pair *pairs;
+    size_t pair_count;
+    const pawl_str *input; /* all of its stdin; NULL = a pipe, in_fd */
+};
+
+/* Reads what is in its stderr and keeps the end of it. */
+void child_read_stderr(struct child *child);
+
+/* write() to its stdin without the signal that a closed pipe raises, whatever the program does about signals.
+ */
+ssize_t child_write(const struct child *child, const char *bytes, size_t len);
 
 /* Starts a program with pipes from its stdout and stderr. The launcher says in which threads. */
 PAWL_MUSTCHECK pawl_status child_start(struct launcher *launcher, const struct child_request *request,

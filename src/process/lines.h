@@ -3,7 +3,7 @@
 #define PROCESS_LINES_H
 
 #include "base/buf.h"
-#include "process/child.h"
+#include "process/launcher.h"
 
 struct lines {
     struct child *child; /* borrowed */

@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "base/str.h"
-#include "base/text/encode.h"
 
 static const char *const tls_schemes[] = {"rediss", "amqps", "nats+tls", "kafka+tls", "amqp1+tls", "sb"};
 

@@ -7,7 +7,6 @@
 #include "base/str.h"
 #include "base/uuid.h"
 #include "domain/trace.h"
-#include "domain/trace_state.h"
 #include "handler/message.h"
 
 enum { ID_BYTES = UUID_TEXT_BYTES };

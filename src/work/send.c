@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
-#include "handler/run_handle.h"
+#include "handler/message.h"
 #include "pawl_pg.h"
 #include "pawl_sqlite.h"
 #include "store/foreign.h"

@@ -4,7 +4,7 @@
 
 #include "base/str.h"
 #include "domain/time/zone.h"
-#include "domain/time/zone_rule.h"
+#include "domain/time/zone_int.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,7 +10,7 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "domain/pattern.h"
-#include "handler/program_end.h"
+#include "handler/program_run.h"
 #include "process/program.h"
 
 static void test_pattern(void **state) {

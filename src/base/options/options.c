@@ -1,4 +1,4 @@
-/* Parsing the configuration: flags, then the environment, then the file, then defaults. */
+/* Parsing the configuration: flags, then the environment, then the file (INI), then defaults. */
 #include "base/options/options.h"
 
 #include <stdio.h>
@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/limits.h"
-#include "base/options/options_parts.h"
 #include "base/str.h"
 
 struct options_parser {
@@ -119,16 +119,12 @@ static struct option_value *value_at(const struct options_parser *parser, size_t
                                 : &parser->options->extra[index - OPTION_COUNT];
 }
 
-/* Whether the flag of a row is name (no dashes in front, len bytes). */
-static bool is_flag(const struct option_row *row, const char *name, size_t len) {
-    if (strlen(row->name) != len)
-        return false;
-    for (size_t i = 0; i < len; i++) {
-        char c = row->name[i] == '_' ? '-' : row->name[i];
-        if (c != name[i])
-            return false;
-    }
-    return true;
+/* Whether the first len bytes written are the name of the row, with - or _. */
+static bool is_name(const struct option_row *row, const char *written, size_t len) {
+    bool same = strlen(row->name) == len;
+    for (size_t i = 0; same && i < len; i++)
+        same = row->name[i] == (written[i] == '-' ? '_' : written[i]);
+    return same;
 }
 
 /* The row that an argument names, or row_count. *attached is the value that is part of the argument, or NULL.
@@ -141,7 +137,8 @@ static size_t find_flag(const struct options_parser *parser, const char *argumen
     *attached = NULL;
     for (size_t i = 0; i < count; i++) {
         const struct option_row *row = row_at(parser, i);
-        if (is_long ? !is_flag(row, name, len) : row->letter == '\0' || row->letter != name[0])
+        if (is_long ? memchr(name, '_', len) != NULL || !is_name(row, name, len)
+                    : row->letter == '\0' || row->letter != name[0])
             continue;
         if (name[len] != '\0')
             *attached = name + len + (name[len] == '=' ? 1 : 0);
@@ -254,6 +251,92 @@ static pawl_status take_each(const struct options_parser *parser,
     return status;
 }
 
+struct options_reader {
+    struct arena *arena;
+    const char *path;
+    struct options *options;
+    bool seen[OPTION_COUNT];
+    pawl_error *err;
+};
+
+static enum option_id find_row(const char *name) {
+    for (int id = 0; id < OPTION_COUNT; id++)
+        if (!option_rows[id].flag_only && is_name(&option_rows[id], name, strlen(name)))
+            return (enum option_id)id;
+    return OPTION_COUNT;
+}
+
+static pawl_status refuse_name(struct options_reader *reader, const char *name) {
+    const char *names[OPTION_COUNT];
+    size_t count = 0;
+    for (int id = 0; id < OPTION_COUNT; id++)
+        if (!option_rows[id].flag_only)
+            names[count++] = option_rows[id].name;
+    const char *close = options_suggest(name, names, count);
+    return error_set(reader->err, PAWL_INVALID, "options", "%s: unknown option '%s'%s%s%s", reader->path,
+                     name, close != NULL ? "; did you mean '" : "", close != NULL ? close : "",
+                     close != NULL ? "'?" : "");
+}
+
+/* The texts live as long as the options. */
+static pawl_status take_pair(struct options_reader *reader, const char *section, const char *name,
+                             const char *text) {
+    if (section[0] != '\0' && strcmp(section, "pawl") != 0)
+        return error_set(reader->err, PAWL_INVALID, "options",
+                         "%s: unknown section [%s]; options belong in [pawl]", reader->path, section);
+    enum option_id id = find_row(name);
+    if (id == OPTION_COUNT)
+        return refuse_name(reader, name);
+    if (reader->seen[id])
+        return error_set(reader->err, PAWL_INVALID, "options", "%s: '%s' is set twice; keep one",
+                         reader->path, name);
+    reader->seen[id] = true;
+
+    const char *label = arena_printf(reader->arena, "%s in %s", name, reader->path);
+    if (label == NULL)
+        return error_set(reader->err, PAWL_NO_MEMORY, "options", "no memory for %s", reader->path);
+    struct option_place place = {OPTION_FROM_FILE, label, false};
+    struct option_value value;
+    pawl_status status = option_value_parse(&option_rows[id], str_from(text), &place, &value, reader->err);
+    /* A wrong line is refused even if a flag overrides it: it would take effect the next time. */
+    if (status == PAWL_OK && reader->options->values[id].source < OPTION_FROM_FILE)
+        reader->options->values[id] = value;
+    return status;
+}
+
+/* One line: [section], or name = value. */
+static pawl_status take_line(struct options_reader *reader, pawl_str line, int number, pawl_str *section) {
+    pawl_str value, name = str_trim(str_before(line, '=', &value));
+    if (line.ptr[0] == '[' && line.ptr[line.len - 1] == ']') {
+        *section = str_trim((pawl_str){line.ptr + 1, line.len - 2});
+        return PAWL_OK;
+    }
+    if (line.ptr[0] == '[' || str_absent(value))
+        return error_set(reader->err, PAWL_INVALID, "options", "%s: line %d is not 'name = value'",
+                         reader->path, number);
+    value = str_trim(value);
+    const char *texts[] = {arena_copy(reader->arena, section->ptr, section->len),
+                           arena_copy(reader->arena, name.ptr, name.len),
+                           arena_copy(reader->arena, value.ptr, value.len)};
+    if (texts[0] == NULL || texts[1] == NULL || texts[2] == NULL)
+        return error_no_memory(reader->err, "options");
+    return take_pair(reader, texts[0], texts[1], texts[2]);
+}
+
+/* Reads the file into values that nothing stronger has set yet. */
+static pawl_status take_file(struct arena *arena, const char *path, struct options *options,
+                             pawl_error *err) {
+    pawl_str text = {NULL, 0}, line, section = STR("");
+    pawl_status status = file_read(arena, path, PAWL_CONFIG_FILE_BYTES_MAX, &text, err);
+    if (status == PAWL_OK && text.len > 0 && memchr(text.ptr, '\0', text.len) != NULL)
+        status = error_set(err, PAWL_INVALID, "options", "%s is not a text file", path);
+    struct options_reader reader = {.arena = arena, .path = path, .options = options, .err = err};
+    int number = 0;
+    while (status == PAWL_OK && file_line(&text, &number, &line))
+        status = take_line(&reader, line, number, &section);
+    return status;
+}
+
 pawl_status options_parse(struct arena *arena, const struct options_input *input, struct options *options,
                           pawl_error *err) {
     struct options parsed = {.positional_count = 0};
@@ -271,7 +354,7 @@ pawl_status options_parse(struct arena *arena, const struct options_input *input
     if (status == PAWL_OK && !only_asking)
         status = take_each(&parser, take_variable);
     if (status == PAWL_OK && !only_asking && parsed.values[OPTION_CONFIG].set)
-        status = options_file_read(arena, parsed.values[OPTION_CONFIG].text.ptr, &parsed, err);
+        status = take_file(arena, parsed.values[OPTION_CONFIG].text.ptr, &parsed, err);
     if (status == PAWL_OK)
         status = take_each(&parser, take_fallback);
     if (status == PAWL_OK)

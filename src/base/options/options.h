@@ -143,4 +143,16 @@ void options_help(struct buf *buf, const struct option_row *rows, size_t count);
 enum { OPTION_FLAG_BYTES = 64 };
 char *options_flag(const struct option_row *row, char text[static OPTION_FLAG_BYTES]);
 
+/* Where a value came from, for the error message. */
+struct option_place {
+    enum option_source source;
+    const char *label; /* --lease, PAWL_LEASE, "lease in pawl.conf" */
+    bool seconds;      /* a plain number is a number of seconds */
+};
+
+/* Text to value, with its range checked. text must outlive the value. */
+PAWL_MUSTCHECK pawl_status option_value_parse(const struct option_row *row, pawl_str text,
+                                              const struct option_place *place, struct option_value *value,
+                                              pawl_error *err);
+
 #endif

@@ -1,4 +1,4 @@
-/* Converting the text of one option to its value. */
+/* Converting the text of one option to its value, and describing options to people. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
-#include "base/options/options_parts.h"
+#include "base/options/options.h"
 #include "base/str.h"
 #include "base/time/clock.h"
 
@@ -122,10 +122,13 @@ static bool parse_number(const struct option_row *row, pawl_str text, bool secon
     return true;
 }
 
-char *option_number_format(enum option_type type, int64_t number, char text[static OPTION_NUMBER_BYTES]) {
+enum { NUMBER_BYTES = 32 };
+
+/* A number as the row's type writes it: 5m, 256KiB, 12. Returns text. */
+static char *option_number_format(enum option_type type, int64_t number, char text[static NUMBER_BYTES]) {
     if (type == OPTION_DURATION) {
         char duration[CLOCK_DURATION_BYTES];
-        snprintf(text, OPTION_NUMBER_BYTES, "%s", clock_format_duration(number, duration));
+        snprintf(text, NUMBER_BYTES, "%s", clock_format_duration(number, duration));
         return text;
     }
     const char *suffix = "";
@@ -136,11 +139,11 @@ char *option_number_format(enum option_type type, int64_t number, char text[stat
         number /= unit->bytes;
         suffix = unit->suffix;
     }
-    snprintf(text, OPTION_NUMBER_BYTES, "%" PRId64 "%s", number, suffix);
+    snprintf(text, NUMBER_BYTES, "%" PRId64 "%s", number, suffix);
     return text;
 }
 
-bool option_has_range(const struct option_row *row) {
+static bool option_has_range(const struct option_row *row) {
     return row->type == OPTION_INT || row->type == OPTION_DURATION || row->type == OPTION_SIZE;
 }
 
@@ -157,12 +160,72 @@ pawl_status option_value_parse(const struct option_row *row, pawl_str text, cons
                          STR_ARG(text), link, type_advice(row, place->seconds));
     }
     if (option_has_range(row) && (number < row->min || number > row->max)) {
-        char least[OPTION_NUMBER_BYTES];
-        char most[OPTION_NUMBER_BYTES];
+        char least[NUMBER_BYTES];
+        char most[NUMBER_BYTES];
         return error_set(err, PAWL_INVALID, "options", "%s is out of range with '%.*s': choose from %s to %s",
                          place->label, STR_ARG(text), option_number_format(row->type, row->min, least),
                          option_number_format(row->type, row->max, most));
     }
     *value = (struct option_value){place->source, true, text, number};
     return PAWL_OK;
+}
+
+static const char *value_word(const struct option_row *row) {
+    switch (row->type) {
+    case OPTION_INT:
+        return " NUMBER";
+    case OPTION_DURATION:
+        return " TIME";
+    case OPTION_SIZE:
+        return " SIZE";
+    case OPTION_STRING:
+        return " TEXT";
+    case OPTION_CHOICE:
+        return " WORD";
+    case OPTION_BOOL:
+        break;
+    }
+    return "";
+}
+
+/* default 5m · 100ms to 1d · PAWL_LEASE */
+static void append_facts(struct buf *buf, const struct option_row *row) {
+    char least[NUMBER_BYTES];
+    char most[NUMBER_BYTES];
+    const char *gap = "      ";
+    if (row->fallback != NULL && !row->flag_only) {
+        buf_printf(buf, "%sdefault %s", gap, row->fallback);
+        gap = ", ";
+    }
+    if (option_has_range(row)) {
+        buf_printf(buf, "%s%s to %s", gap, option_number_format(row->type, row->min, least),
+                   option_number_format(row->type, row->max, most));
+        gap = ", ";
+    }
+    if (row->choices != NULL) {
+        buf_printf(buf, "%s%s", gap, row->choices);
+        gap = ", ";
+    }
+    if (row->environment != NULL) {
+        buf_printf(buf, "%s%s", gap, row->environment);
+        gap = ", ";
+    }
+    if (row->alias != NULL) {
+        buf_printf(buf, "%s%s%s", gap, row->alias, row->type == OPTION_DURATION ? " (seconds)" : "");
+        gap = ", ";
+    }
+    if (gap[0] == ',')
+        buf_append_char(buf, '\n');
+}
+
+void options_help(struct buf *buf, const struct option_row *rows, size_t count) {
+    char flag[OPTION_FLAG_BYTES];
+    for (size_t i = 0; i < count; i++) {
+        const struct option_row *row = &rows[i];
+        buf_append_cstr(buf, "  ");
+        if (row->letter != '\0')
+            buf_printf(buf, "-%c, ", row->letter);
+        buf_printf(buf, "%s%s\n      %s\n", options_flag(row, flag), value_word(row), row->help);
+        append_facts(buf, row);
+    }
 }

@@ -6,7 +6,6 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "domain/schema/compile.h"
-#include "domain/schema/uri.h"
 
 pawl_status compile_wrong(const struct compile *compile, pawl_str place, const char *keyword,
                           const char *why) {

@@ -2,7 +2,9 @@
 #ifndef DOMAIN_SCHEMA_COMPILE_H
 #define DOMAIN_SCHEMA_COMPILE_H
 
+#include "base/arena.h"
 #include "domain/schema/int.h"
+#include "pawl.h"
 
 /* A $ref or $dynamicRef whose target is not known yet. */
 struct pending {
@@ -39,5 +41,13 @@ PAWL_MUSTCHECK pawl_status compile_shape(struct compile *compile, struct schema_
 PAWL_MUSTCHECK pawl_status compile_find_resource(struct compile *compile, pawl_str uri,
                                                  struct schema_resource **resource);
 PAWL_MUSTCHECK pawl_status compile_reference(struct compile *compile, struct pending *reference);
+
+/* Resolves reference relative to base; both may have fragments, base's is ignored. NULL ptr when there is no
+ * memory. */
+pawl_str uri_resolve(struct arena *arena, pawl_str base, pawl_str reference);
+
+/* The address without its fragment, and the fragment without its #; absent when there is no #. */
+pawl_str uri_without_fragment(pawl_str uri);
+pawl_str uri_fragment(pawl_str uri);
 
 #endif

@@ -2,10 +2,9 @@
 #include "base/json/json.h"
 #include "base/limits.h"
 #include "base/str.h"
-#include "base/text/encode.h"
 #include "base/utf8.h"
+#include "domain/schema/compile.h"
 #include "domain/schema/int.h"
-#include "domain/schema/uri.h"
 
 static bool judge_type(struct check *check, const struct schema_rule *rule, const struct frame *frame) {
     const struct tree *value = frame->value;

@@ -8,7 +8,6 @@
 #include "base/str.h"
 #include "base/time/tzdata.h"
 #include "domain/time/zone_int.h"
-#include "domain/time/zone_rule.h"
 
 #define SPAN_FIRST_S (INT64_MIN / 2)
 #define SPAN_LAST_S (INT64_MAX / 2)

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 
 #include "engine/core/core.h"
-#include "handler/run_handle.h"
+#include "handler/message.h"
 #include "handler/table.h"
 #include "work/observe.h"
 #include "work/perspective/perspective.h"

@@ -10,7 +10,7 @@
 #include "base/time/clock.h"
 #include "engine/runtime/runtime.h"
 #include "handler/message.h"
-#include "handler/program_end.h"
+#include "handler/program_run.h"
 #include "process/pipe.h"
 
 enum { SWEEP_MS = 100, SWEEP_JOBS_MS = 2000 };

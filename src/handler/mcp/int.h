@@ -9,7 +9,7 @@
 #define MCP_VERSION_HANDSHAKE "2025-11-25"
 #define MCP_VERSION_STATELESS "2026-07-28"
 
-enum { MCP_SESSION_ID_BYTES = 256, MCP_SERVER_NAME_BYTES = 128, MCP_EVENT_ID_BYTES = 256 };
+enum { MCP_SESSION_ID_BYTES = 256, MCP_SERVER_NAME_BYTES = 128 };
 
 struct mcp_session {
     const struct mcp_config *config;
@@ -80,18 +80,5 @@ PAWL_MUSTCHECK pawl_status mcp_header_value(struct arena *arena, pawl_str text, 
 /* The Mcp-Param-… headers that a tool's schema asks for. Room for HTTP_HEADERS_MAX / 2. */
 PAWL_MUSTCHECK pawl_status mcp_param_headers(struct arena *arena, const struct mcp_call *call,
                                              struct http_header *headers, size_t *count, pawl_error *err);
-
-/* An event stream (text/event-stream), fed in pieces. */
-struct mcp_events {
-    struct buf line, data;
-    bool after_cr, has_id;
-    char id[MCP_EVENT_ID_BYTES];
-    int64_t retry_ms; /* -1 = not said */
-};
-void mcp_events_init(struct mcp_events *events);
-void mcp_events_free(struct mcp_events *events);
-/* Calls take for each event with data; stops when it returns false. False: it did, or memory ran out. */
-bool mcp_events_feed(struct mcp_events *events, pawl_str piece, bool (*take)(void *self, pawl_str data),
-                     void *self);
 
 #endif

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/str.h"
-#include "base/text/encode.h"
 #include "base/time/clock.h"
 #include "base/uuid.h"
 #include "handler/program_run.h"

@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-#include "domain/failure/breaker.h"
+#include "domain/failure/retry.h"
 #include "handler/mcp/mcp.h"
 #include "handler/tools/tools.h"
 #include "http/http.h"

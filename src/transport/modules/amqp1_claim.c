@@ -8,7 +8,6 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/str.h"
-#include "base/text/encode.h"
 #include "base/time/clock.h"
 #include "pawl.h"
 #include "transport/modules/amqp1.h"

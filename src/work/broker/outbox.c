@@ -11,7 +11,7 @@
 #include "base/str.h"
 #include "base/time/clock.h"
 #include "base/uuid.h"
-#include "domain/trace_state.h"
+#include "domain/trace.h"
 #include "work/broker/publisher.h"
 #include "work/observe.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/time/clock.h"
-#include "domain/failure/breaker.h"
+#include "domain/failure/retry.h"
 
 /* A session that was idle for longer is not used again: brokers end those that say nothing (RabbitMQ after a
  * minute), and a message should not be the one to find out. */

@@ -12,7 +12,6 @@
 #include "base/utf8.h"
 #include "base/uuid.h"
 #include "domain/trace.h"
-#include "domain/trace_state.h"
 
 /* The id of a foreign event: its own if that is a UUID, otherwise one derived from source and id, always the
  * same. */

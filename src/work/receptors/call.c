@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "base/time/clock.h"
 #include "base/uuid.h"
-#include "domain/trace_state.h"
+#include "domain/trace.h"
 #include "handler/message.h"
 #include "handler/program_run.h"
 #include "handler/webhook.h"

@@ -14,7 +14,7 @@
 #include "base/time/clock.h"
 #include "base/uuid.h"
 #include "domain/workstatus.h"
-#include "handler/run_handle.h"
+#include "handler/message.h"
 #include "store/event_receptors.h"
 #include "work/observe.h"
 #include "work/receptors/call.h"

@@ -1,7 +1,7 @@
 /* The circuit breaker: when it opens, how long it stays so, and the one call that tries. */
 #include "support/check.h"
 
-#include "domain/failure/breaker.h"
+#include "domain/failure/retry.h"
 
 static void fail_often(struct breaker *breaker, int times, int64_t now_ms) {
     for (int i = 0; i < times; i++) {

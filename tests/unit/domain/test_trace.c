@@ -6,7 +6,6 @@
 
 #include "base/str.h"
 #include "domain/trace.h"
-#include "domain/trace_state.h"
 
 #define GOOD "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
