@@ -25,6 +25,11 @@ void buf_init(struct buf *buf, size_t bytes_max);
 /* Frees the memory and leaves an empty buffer that can be used again; takes NULL. */
 void buf_free(struct buf *buf);
 
+/* Declares an empty buffer that is freed at the end of its block. */
+#define AUTO_BUF(name, bytes_max)                                                                            \
+    __attribute__((cleanup(buf_free))) struct buf name;                                                      \
+    buf_init(&(name), (bytes_max))
+
 /* Empties the buffer, keeps its memory, clears the failure. */
 void buf_reset(struct buf *buf);
 

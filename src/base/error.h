@@ -32,6 +32,15 @@ static inline pawl_status error_no_memory(pawl_error *err, const char *op) {
     return PAWL_NO_MEMORY;
 }
 
+/* Returns the status of the call from this function unless it is PAWL_OK: where nothing is left to clean up,
+ * as the memory is the arena's. */
+#define TRY(call)                                                                                            \
+    do {                                                                                                     \
+        pawl_status try_status = (call);                                                                     \
+        if (try_status != PAWL_OK)                                                                           \
+            return try_status;                                                                               \
+    } while (0)
+
 /* Makes *err say "ok"; takes NULL. */
 void error_clear(pawl_error *err);
 

@@ -18,9 +18,8 @@ static void show_redacted(char *argument, pawl_str shown) {
 
 pawl_status arguments_hide(struct arena *arena, int argc, char **argv, char ***copy, pawl_error *err) {
     char **made = arena_array(arena, (size_t)argc + 1, sizeof *made);
-    struct buf shown;
     bool failed = made == NULL;
-    buf_init(&shown, 0);
+    AUTO_BUF(shown, 0);
     for (int i = 0; i < argc && !failed; i++) {
         made[i] = arena_strdup(arena, argv[i]);
         buf_reset(&shown);
@@ -31,7 +30,6 @@ pawl_status arguments_hide(struct arena *arena, int argc, char **argv, char ***c
         if (!failed && !str_equal_cstr(buf_str(&shown), argv[i]))
             show_redacted(argv[i], buf_str(&shown));
     }
-    buf_free(&shown);
     if (failed)
         return error_set(err, PAWL_NO_MEMORY, "arguments", "no memory for the command line");
     *copy = made;
@@ -252,18 +250,14 @@ static pawl_status walk_all(struct walk *walk, pawl_error *err) {
 
 static pawl_status words_wrong(const struct operation *command, const char *extra, pawl_error *err) {
     char path[COMMAND_PATH_BYTES];
-    struct buf takes;
-    buf_init(&takes, 0);
+    AUTO_BUF(takes, 0);
     command_words(&takes, command);
     (void)command_path(command, path);
-    pawl_status status = extra != NULL
-                             ? error_set(err, PAWL_INVALID, "arguments",
-                                         "\"%s\" is one word too many. pawl help %s shows what it takes",
-                                         extra, path)
-                             : error_set(err, PAWL_INVALID, "arguments", "it needs more words: pawl %s%s",
-                                         path, takes.failed ? "" : takes.ptr);
-    buf_free(&takes);
-    return status;
+    return extra != NULL
+               ? error_set(err, PAWL_INVALID, "arguments",
+                           "\"%s\" is one word too many. pawl help %s shows what it takes", extra, path)
+               : error_set(err, PAWL_INVALID, "arguments", "it needs more words: pawl %s%s", path,
+                           takes.failed ? "" : takes.ptr);
 }
 
 /* Those that may be left out get a word only when there are enough for the others. */
@@ -309,9 +303,7 @@ pawl_status arguments_parse(struct arena *arena, int argc, char **argv, struct a
     size_t slots = (size_t)argc + 1;
     int used = 0;
     struct walk walk = {.arena = arena, .argc = argc, .argv = argv, .arguments = arguments};
-    pawl_status status = find_command(&walk, &arguments->command, &used, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(find_command(&walk, &arguments->command, &used, err));
     walk.passed = arena_array(arena, slots, sizeof *walk.passed);
     arguments->words = arena_array(arena, slots, sizeof *arguments->words);
     size_t inputs = operation_inputs(arguments->command) + 1;
@@ -322,19 +314,15 @@ pawl_status arguments_parse(struct arena *arena, int argc, char **argv, struct a
     for (size_t i = 0; i < inputs; i++)
         walk.lists[i].kind = TREE_ARRAY;
     walk.passed[walk.passed_count++] = argc > 0 ? argv[0] : (char *)"pawl";
-    status = walk_all(&walk, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(walk_all(&walk, err));
     arguments->words += used;
     arguments->word_count -= used;
     struct options_input input = {.argc = walk.passed_count, .argv = walk.passed};
-    status = options_parse(arena, &input, &arguments->options, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(options_parse(arena, &input, &arguments->options, err));
     if (options_bool(&arguments->options, OPTION_HELP) || options_bool(&arguments->options, OPTION_VERSION))
         return PAWL_OK; /* whatever else is there does not matter */
-    status = assign_words(&walk, err);
-    return status == PAWL_OK ? check_required(arguments, err) : status;
+    TRY(assign_words(&walk, err));
+    return check_required(arguments, err);
 }
 
 bool arguments_want_json(int argc, char **argv) {

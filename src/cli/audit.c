@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/utf8.h"
@@ -19,15 +20,11 @@ pawl_str audit_actor(struct cli *cli) {
 }
 
 pawl_status audit_note(struct cli *cli, pawl_error *err) {
-    struct buf detail;
-    buf_init(&detail, 0);
+    AUTO_BUF(detail, 0);
     operation_asked(cli->arguments.command, cli->arguments.values, &detail);
-    pawl_status status = buf_status(&detail, "actions", err);
+    TRY(buf_status(&detail, "actions", err));
     struct audit_row row = {.actor = audit_actor(cli),
                             .action = str_from(cli->arguments.command->name),
                             .detail = utf8_cut(str_trim(buf_str(&detail)), PAWL_HTTP_AUDIT_BYTES_MAX)};
-    if (status == PAWL_OK)
-        status = cli->store->ops->relay->audit_add(cli->store, &row, err);
-    buf_free(&detail);
-    return status;
+    return cli->store->ops->relay->audit_add(cli->store, &row, err);
 }

@@ -18,11 +18,9 @@ struct store_config database_config(const struct cli *cli) {
 }
 
 const char *database_shown(struct cli *cli) {
-    struct buf buf;
-    buf_init(&buf, 0);
+    AUTO_BUF(buf, 0);
     url_redact(&buf, options_text(&cli->arguments.options, OPTION_DATABASE_URL));
     const char *shown = buf.failed ? NULL : arena_strdup(cli->arena, buf.ptr);
-    buf_free(&buf);
     return shown;
 }
 
@@ -30,10 +28,10 @@ const char *database_shown(struct cli *cli) {
 static pawl_status make_file(const struct store_config *config, pawl_error *err) {
     struct migrate_config migrate = {0};
     struct migrate_result result;
-    pawl_status status = store_migrate(config, &migrate, &result, err);
-    if (status == PAWL_OK && result.applied > 0)
+    TRY(store_migrate(config, &migrate, &result, err));
+    if (result.applied > 0)
         fprintf(stderr, "pawl: there was no database at %s: made it.\n", store_sqlite_path(config->url));
-    return status;
+    return PAWL_OK;
 }
 
 pawl_status database_open(struct cli *cli, pawl_error *err) {

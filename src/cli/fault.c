@@ -34,8 +34,7 @@ static const char *status_hint(const struct fault *fault) {
 }
 
 static void print_json(FILE *file, const struct fault *fault, const char *text, const char *hint) {
-    struct buf line;
-    buf_init(&line, 0);
+    AUTO_BUF(line, 0);
     struct json_writer writer;
     json_writer_init(&writer, &line);
     json_begin_object(&writer);
@@ -53,7 +52,6 @@ static void print_json(FILE *file, const struct fault *fault, const char *text, 
     json_cstr(&writer, fault->err->op[0] != '\0' ? fault->err->op : NULL);
     json_end_object(&writer);
     fprintf(file, "%s\n", line.failed ? "{\"error\":\"no memory\"}" : line.ptr);
-    buf_free(&line);
 }
 
 /* Ends a sentence, unless it ends already. */
@@ -63,8 +61,7 @@ static const char *stop_of(const char *text) {
 }
 
 void fault_print(FILE *file, const struct fault *fault) {
-    struct buf masked;
-    buf_init(&masked, 0);
+    AUTO_BUF(masked, 0);
     url_redact_text(&masked, fault->err->text);
     const char *text = masked.failed || masked.len == 0 ? pawl_status_name(fault->err->status) : masked.ptr;
     const char *hint = fault->hint != NULL ? fault->hint : status_hint(fault);
@@ -74,5 +71,4 @@ void fault_print(FILE *file, const struct fault *fault) {
         fprintf(file, "pawl: %s%s%s%s%s%s\n", fault->what != NULL ? fault->what : "",
                 fault->what != NULL ? ": " : "", text, stop_of(text), hint != NULL ? " " : "",
                 hint != NULL ? hint : "");
-    buf_free(&masked);
 }

@@ -69,34 +69,31 @@ static pawl_status load_json(struct cli *cli, const struct field *field, struct 
     bool limited = (cli->arguments.command->options & OPTION(PAYLOAD_LIMIT)) != 0;
     size_t bytes_max = limited ? (size_t)options_number(&cli->arguments.options, OPTION_PAYLOAD_LIMIT)
                                : PAWL_PAYLOAD_BYTES_MAX;
-    pawl_status status = PAWL_OK;
     if (text.ptr[0] == '@' || str_equal_cstr(text, "-"))
-        status = input_read(cli->arena, text.ptr + (text.ptr[0] == '@'), bytes_max, &text, err);
-    if (status == PAWL_OK && field->type != FIELD_JSON) {
-        status = tree_parse(cli->arena, text, NULL, &tree, err);
-        if (status == PAWL_OK)
-            status = field_from_tree(field, tree, value, err);
+        TRY(input_read(cli->arena, text.ptr + (text.ptr[0] == '@'), bytes_max, &text, err));
+    if (field->type != FIELD_JSON) {
+        TRY(tree_parse(cli->arena, text, NULL, &tree, err));
+        TRY(field_from_tree(field, tree, value, err));
     }
     value->text = text; /* as it was written, not as it would be written again */
-    return status;
+    return PAWL_OK;
 }
 
 pawl_status front_load(struct cli *cli, pawl_error *err) {
     const struct field *field;
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; status == PAWL_OK && (field = command_input(cli->arguments.command, i)) != NULL; i++) {
+    for (size_t i = 0; (field = command_input(cli->arguments.command, i)) != NULL; i++) {
         struct value *value = &cli->arguments.values[i];
         bool json = field->type == FIELD_JSON || field->type == FIELD_OBJECT || field->type == FIELD_OBJECTS;
         if (!value->present)
             continue;
         if (json && field->file)
-            status = load_document(cli, field, value->text.ptr, value, err);
+            TRY(load_document(cli, field, value->text.ptr, value, err));
         else if (json)
-            status = load_json(cli, field, value, err);
+            TRY(load_json(cli, field, value, err));
         else if (field->file && field->in != IN_TERMINAL)
-            status = input_read(cli->arena, value->text.ptr, (size_t)field->max, &value->text, err);
+            TRY(input_read(cli->arena, value->text.ptr, (size_t)field->max, &value->text, err));
     }
-    return status;
+    return PAWL_OK;
 }
 
 /* ---- Lists: every page, unless --limit says otherwise */
@@ -188,10 +185,10 @@ static pawl_status front_list_end(void *self, const char *next, pawl_error *err)
 static pawl_status front_record(void *self, const struct column *columns, size_t count,
                                 const struct cell *cells, pawl_error *err) {
     struct cli *cli = self;
-    pawl_status status = output_record(&cli->output, columns, count, cells, err);
-    if (status == PAWL_OK && cli->below != NULL)
+    TRY(output_record(&cli->output, columns, count, cells, err));
+    if (cli->below != NULL)
         cli_note(cli, "%s", cli->below);
-    return status;
+    return PAWL_OK;
 }
 
 static void front_say(void *self, const char *sentence) {
@@ -287,7 +284,6 @@ struct request front_request(struct cli *cli) {
 /* Each page has the memory of the last: a list may be longer than what fits. */
 pawl_status front_run(struct cli *cli, operation_run *run, pawl_error *err) {
     struct request request = front_request(cli);
-    pawl_status status = PAWL_OK;
     request.arena = cli->page;
     if (cli->arguments.command->paged == PAGED_TAIL) {
         cli->output.format = OUTPUT_NDJSON;
@@ -296,7 +292,7 @@ pawl_status front_run(struct cli *cli, operation_run *run, pawl_error *err) {
     do {
         arena_reset(cli->page);
         cli->again = false;
-        status = run(&request, err);
-    } while (status == PAWL_OK && (cli->again || cli->more) && ferror(cli->output.file) == 0);
-    return status;
+        TRY(run(&request, err));
+    } while ((cli->again || cli->more) && ferror(cli->output.file) == 0);
+    return PAWL_OK;
 }

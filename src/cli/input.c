@@ -38,8 +38,7 @@ pawl_status input_read(struct arena *arena, const char *path, size_t bytes_max, 
     pawl_status status = input_open(path, &file, err);
     if (status != PAWL_OK)
         return status;
-    struct buf buf;
-    buf_init(&buf, bytes_max + 1);
+    AUTO_BUF(buf, bytes_max + 1);
     char chunk[16384];
     size_t len = 0;
     while (buf.len <= bytes_max && (len = fread(chunk, 1, sizeof chunk, file)) > 0) {
@@ -61,7 +60,6 @@ pawl_status input_read(struct arena *arena, const char *path, size_t bytes_max, 
         else
             *text = copy;
     }
-    buf_free(&buf);
     input_close(file);
     return status;
 }

@@ -33,9 +33,7 @@ pawl_status mcp_scopes(struct mcp_message *message, pawl_str *scopes, pawl_error
     *scopes = (pawl_str){NULL, 0};
     if (str_absent(name))
         return PAWL_OK;
-    pawl_status status = store->ops->jobs->agents(store, message->arena, &agents, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(store->ops->jobs->agents(store, message->arena, &agents, err));
     for (size_t i = 0; i < agents.count; i++) {
         if (!str_equal(agents.agents[i].name, name) || agents.agents[i].disabled)
             continue;
@@ -55,9 +53,7 @@ static pawl_status refuse_scope(struct mcp_message *message, const struct operat
     struct store *store = message->host->store;
     pawl_str agent = message->peer->agent;
     struct refusal refusal = {.agent = agent, .missing = str_from(scope_of(operation, scope))};
-    pawl_status status = store->ops->jobs->refusal_add(store, &refusal, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(store->ops->jobs->refusal_add(store, &refusal, err));
     return error_set(
         err, PAWL_CONFLICT, "agent",
         "refused: the agent '%.*s' lacks the scope '%s'; an operator can grant it with pawl agent "
@@ -75,17 +71,16 @@ pawl_status mcp_may(struct mcp_message *message, const struct operation *operati
                                                   : "with pawl mcp --role operator");
     if (str_absent(message->peer->agent) || !mcp_tool_changes(operation))
         return PAWL_OK;
-    pawl_status status = mcp_scopes(message, &scopes, err);
-    if (status == PAWL_OK && !mcp_covers(scopes, operation))
-        status = refuse_scope(message, operation, err);
-    return status;
+    TRY(mcp_scopes(message, &scopes, err));
+    if (!mcp_covers(scopes, operation))
+        TRY(refuse_scope(message, operation, err));
+    return PAWL_OK;
 }
 
 pawl_status mcp_audit(struct mcp_message *message, pawl_error *err) {
     const struct operation *operation = message->operation;
     struct store *store = message->host->store;
-    struct buf detail;
-    buf_init(&detail, MCP_MESSAGE_BYTES_MAX);
+    AUTO_BUF(detail, MCP_MESSAGE_BYTES_MAX);
     buf_append_cstr(&detail, "mcp");
     operation_asked(operation, message->values, &detail);
     pawl_str actor = message->host->front->actor(message->host->self);
@@ -95,7 +90,5 @@ pawl_status mcp_audit(struct mcp_message *message, pawl_error *err) {
                             .action = str_from(operation->name),
                             .detail = detail.failed ? STR("mcp")
                                                     : utf8_cut(buf_str(&detail), PAWL_HTTP_AUDIT_BYTES_MAX)};
-    pawl_status status = store->ops->relay->audit_add(store, &row, err);
-    buf_free(&detail);
-    return status;
+    return store->ops->relay->audit_add(store, &row, err);
 }

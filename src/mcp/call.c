@@ -36,17 +36,16 @@ static const struct field *input_named(const struct operation *operation, pawl_s
 
 /* Every input is a member of one object here; null means absent. */
 static pawl_status read_members(struct mcp_message *message, const struct tree *object, pawl_error *err) {
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; status == PAWL_OK && i < object->count; i++) {
+    for (size_t i = 0; i < object->count; i++) {
         const struct tree *item = object->items[i];
         size_t at;
         const struct field *field = input_named(message->operation, item->key, &at);
         if (field == NULL)
             return error_set(err, PAWL_INVALID, "mcp", "there is no argument \"%.*s\"", STR_ARG(item->key));
         if (item->kind != TREE_NULL || field->type == FIELD_JSON)
-            status = field_from_tree(field, item, &message->values[at], err);
+            TRY(field_from_tree(field, item, &message->values[at], err));
     }
-    return status;
+    return PAWL_OK;
 }
 
 pawl_status mcp_arguments(struct mcp_message *message, const struct operation *operation,
@@ -197,30 +196,29 @@ static pawl_status run_once(struct mcp_message *message, pawl_error *err) {
     buf_reset(&message->answer);
     message->rows = 0;
     message->waits = false;
-    pawl_status status = message->operation->run(&request, err);
-    if (status == PAWL_OK && message->operation->shape == ANSWER_EMPTY)
+    TRY(message->operation->run(&request, err));
+    if (message->operation->shape == ANSWER_EMPTY)
         buf_reset(&message->answer);
-    if (status == PAWL_OK && message->answer.len == 0)
+    if (message->answer.len == 0)
         buf_append_cstr(&message->answer, "{}");
-    return status == PAWL_OK ? buf_status(&message->answer, "mcp", err) : status;
+    return buf_status(&message->answer, "mcp", err);
 }
 
 pawl_status mcp_run(struct mcp_message *message, pawl_error *err) {
-    pawl_status status = run_once(message, err);
+    TRY(run_once(message, err));
     /* Rows may be big: then a page has fewer of them. */
-    while (status == PAWL_OK && !mcp_tool_changes(message->operation) &&
-           message->operation->shape == ANSWER_LIST && message->answer.len > MCP_PAGE_BYTES_MAX &&
-           message->limit > 1) {
+    while (!mcp_tool_changes(message->operation) && message->operation->shape == ANSWER_LIST &&
+           message->answer.len > MCP_PAGE_BYTES_MAX && message->limit > 1) {
         message->limit /= 2;
-        status = run_once(message, err);
+        TRY(run_once(message, err));
     }
-    if (status == PAWL_OK && message->answer.len > MCP_RECORD_BYTES_MAX)
-        status =
-            error_set(err, PAWL_CONFLICT, "mcp",
-                      "the answer has %zu bytes, more than the %d that a tool may give; ask for less: fewer "
-                      "rows with limit, or a filter",
-                      message->answer.len, MCP_RECORD_BYTES_MAX);
-    return status;
+    if (message->answer.len > MCP_RECORD_BYTES_MAX)
+        return error_set(
+            err, PAWL_CONFLICT, "mcp",
+            "the answer has %zu bytes, more than the %d that a tool may give; ask for less: fewer "
+            "rows with limit, or a filter",
+            message->answer.len, MCP_RECORD_BYTES_MAX);
+    return PAWL_OK;
 }
 
 /* ---- Results */
@@ -269,10 +267,8 @@ static void failed(struct mcp_message *message, struct json_writer *json, const 
 }
 
 static pawl_status begin_call(struct mcp_message *message, pawl_error *err) {
-    pawl_status status = mcp_may(message, message->operation, err);
-    if (status == PAWL_OK)
-        status = mcp_arguments(message, message->operation, tree_get_cstr(message->params, "arguments"), err);
-    return status;
+    TRY(mcp_may(message, message->operation, err));
+    return mcp_arguments(message, message->operation, tree_get_cstr(message->params, "arguments"), err);
 }
 
 void mcp_tools_call(struct mcp_message *message, struct json_writer *json) {

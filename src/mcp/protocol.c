@@ -58,14 +58,12 @@ void mcp_refuse(struct mcp_message *message, int code, int status, const char *f
 }
 
 static void unsupported(struct mcp_message *message, pawl_str version) {
-    struct buf data;
-    buf_init(&data, 0);
+    AUTO_BUF(data, 0);
     buf_append_cstr(&data, "{\"supported\":[\"" VERSION_MODERN "\",\"" VERSION_OLDER "\",\"" VERSION_OLDEST
                            "\"],\"requested\":");
     json_quote(&data, version);
     buf_append_char(&data, '}');
     mcp_refuse_with(message, MCP_NO_VERSION, 400, "this version of the protocol is not supported", data.ptr);
-    buf_free(&data);
 }
 
 /* ---- Methods; each writes the members of its result, or refuses */
@@ -166,13 +164,11 @@ static pawl_str header_text(struct mcp_message *message, const char *value) {
     if (!str_starts_with(text, STR("=?base64?")) || text.len < BEGIN + END)
         return text;
     text = (pawl_str){text.ptr + BEGIN, text.len - BEGIN - END};
-    struct buf plain;
     pawl_error err;
-    buf_init(&plain, 0);
+    AUTO_BUF(plain, 0);
     pawl_str meant = text;
     if (!base64_decode(&plain, text) || str_dup(message->arena, buf_str(&plain), &meant, &err) != PAWL_OK)
         meant = text;
-    buf_free(&plain);
     return meant;
 }
 
@@ -294,9 +290,8 @@ void mcp_message_free(struct mcp_message *message) {
 /* ---- Answering */
 
 static void result(struct mcp_message *message, const struct method *method) {
-    struct buf members;
     struct json_writer json;
-    buf_init(&members, 4 * (size_t)MCP_RECORD_BYTES_MAX);
+    AUTO_BUF(members, 4 * (size_t)MCP_RECORD_BYTES_MAX);
     json_writer_init(&json, &members);
     json_begin_object(&json);
     if (message->modern) {
@@ -321,7 +316,6 @@ static void result(struct mcp_message *message, const struct method *method) {
         if (members.failed || message->out.failed)
             mcp_refuse(message, MCP_INTERNAL, 200, "the answer is too big, or there is no memory for it");
     }
-    buf_free(&members);
 }
 
 void mcp_message_step(struct mcp_message *message, const struct request *host) {

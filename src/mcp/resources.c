@@ -65,10 +65,9 @@ static pawl_status read_one(struct mcp_message *message, pawl_str uri, pawl_erro
                                            : arguments_of(message->arena, operation, rows[i].field, rest);
         if (arguments == NULL)
             break;
-        pawl_status status = mcp_may(message, operation, err);
-        if (status == PAWL_OK)
-            status = mcp_arguments(message, operation, arguments, err);
-        return status == PAWL_OK ? mcp_run(message, err) : status;
+        TRY(mcp_may(message, operation, err));
+        TRY(mcp_arguments(message, operation, arguments, err));
+        return mcp_run(message, err);
     }
     return error_set(
         err, PAWL_NOT_FOUND, "mcp",
@@ -78,13 +77,11 @@ static pawl_status read_one(struct mcp_message *message, pawl_str uri, pawl_erro
 static void refuse(struct mcp_message *message, const struct tree *uri, const pawl_error *err) {
     bool missing = err->status == PAWL_NOT_FOUND || err->status == PAWL_INVALID;
     int code = !missing ? MCP_INTERNAL : message->modern ? MCP_INVALID_PARAMS : MCP_NO_RESOURCE;
-    struct buf data;
-    buf_init(&data, 0);
+    AUTO_BUF(data, 0);
     buf_append_cstr(&data, "{\"uri\":");
     json_quote(&data, uri->text);
     buf_append_char(&data, '}');
     mcp_refuse_with(message, code, 200, err->text, data.failed ? NULL : data.ptr);
-    buf_free(&data);
 }
 
 void mcp_resources_read(struct mcp_message *message, struct json_writer *json) {

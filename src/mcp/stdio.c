@@ -47,11 +47,9 @@ static void pending_free(struct pending *pending) {
 }
 
 static void report(struct link *link, struct mcp_message *message) {
-    struct buf line;
-    buf_init(&line, 0);
+    AUTO_BUF(line, 0);
     if (mcp_message_report(message, &line))
         send_line(link, &line);
-    buf_free(&line);
 }
 
 /* True: it waits. */

@@ -11,28 +11,25 @@
 
 static pawl_status agent_list(struct request *request, pawl_error *err) {
     struct agent_list found = {.count = 0};
-    pawl_status status = request->store->ops->jobs->agents(request->store, request->arena, &found, err);
-    return status == PAWL_OK ? request_rows(request, ROWS_OF(agent, found.agents, found.count), NULL, err)
-                             : status;
+    TRY(request->store->ops->jobs->agents(request->store, request->arena, &found, err));
+    return request_rows(request, ROWS_OF(agent, found.agents, found.count), NULL, err);
 }
 
 static pawl_status agent_refusals(struct request *request, pawl_error *err) {
     struct refusal_list found = {.count = 0};
-    pawl_status status = request->store->ops->jobs->refusals(request->store, request_limit(request),
-                                                             request->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->store->ops->jobs->refusals(request->store, request_limit(request), request->arena, &found,
+                                            err));
     REQUEST_CELLS(request, refusal, found.refusals, found.count);
     return request_list_end(request, NULL, err);
 }
 
 static pawl_status agent_find(struct request *request, pawl_str name, pawl_error *err) {
     struct agent_list found = {.count = 0};
-    pawl_status status = request->store->ops->jobs->agents(request->store, request->arena, &found, err);
-    for (size_t i = 0; status == PAWL_OK && i < found.count; i++)
+    TRY(request->store->ops->jobs->agents(request->store, request->arena, &found, err));
+    for (size_t i = 0; i < found.count; i++)
         if (str_equal(found.agents[i].name, name))
             return PAWL_OK;
-    return status == PAWL_OK ? request_not_found("agent", "agent", name, err) : status;
+    return request_not_found("agent", "agent", name, err);
 }
 
 static pawl_status agent_write(struct request *request, bool disabled, pawl_error *err) {
@@ -55,8 +52,8 @@ static pawl_status agent_set(struct request *request, pawl_error *err) {
 }
 
 static pawl_status agent_disable(struct request *request, pawl_error *err) {
-    pawl_status status = agent_find(request, request_text(request, "name"), err);
-    return status == PAWL_OK ? agent_write(request, true, err) : status;
+    TRY(agent_find(request, request_text(request, "name"), err));
+    return agent_write(request, true, err);
 }
 
 /* ---- Executions */
@@ -69,10 +66,7 @@ static pawl_status execution_list(struct request *request, pawl_error *err) {
                                 .before_id = request_after_number(request),
                                 .limit = request_limit(request)};
     struct task_run_list found = {.count = 0};
-    pawl_status status =
-        request->store->ops->jobs->runs(request->store, &filter, request->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->store->ops->jobs->runs(request->store, &filter, request->arena, &found, err));
     REQUEST_CELLS(request, execution, found.runs, found.count);
     return request_list_end_number(request, found.next_id, err);
 }
@@ -81,10 +75,7 @@ static pawl_status execution_verify(struct request *request, pawl_error *err) {
     struct audit_report report = {0};
     struct cell cells[REPORT_COLUMNS];
     pawl_str expect = request_text(request, "head");
-    pawl_status status =
-        request->store->ops->jobs->audit_verify(request->store, expect, request->arena, &report, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->store->ops->jobs->audit_verify(request->store, expect, request->arena, &report, err));
     if (!report.sound)
         request_exit_with(request, error_exit_code(PAWL_CONFLICT));
     report_cells(&report, expect, cells);
@@ -101,17 +92,17 @@ static pawl_status show_head(struct request *request, const struct audit_head *l
 
 static pawl_status execution_head(struct request *request, pawl_error *err) {
     struct audit_head last = {0};
-    pawl_status status = request->store->ops->jobs->audit_head(request->store, &last, err);
-    return status == PAWL_OK ? show_head(request, &last, err) : status;
+    TRY(request->store->ops->jobs->audit_head(request->store, &last, err));
+    return show_head(request, &last, err);
 }
 
 static pawl_status execution_anchor(struct request *request, pawl_error *err) {
     struct audit_head last = {0};
-    pawl_status status = request->store->ops->jobs->audit_anchor(request->store, 0, &last, err);
-    if (status == PAWL_OK && last.number == 0)
-        status = error_set(err, PAWL_NOT_FOUND, "audit",
-                           "nothing was executed that is audited, so there is no head");
-    return status == PAWL_OK ? show_head(request, &last, err) : status;
+    TRY(request->store->ops->jobs->audit_anchor(request->store, 0, &last, err));
+    if (last.number == 0)
+        return error_set(err, PAWL_NOT_FOUND, "audit",
+                         "nothing was executed that is audited, so there is no head");
+    return show_head(request, &last, err);
 }
 
 /* ---- The tables */

@@ -12,13 +12,11 @@ static const struct column deleted_columns[] = {{COLUMN(TEXT, "name")}, {COLUMN(
 static pawl_status find(struct request *request, struct alert_row *row, int64_t *now_ms, pawl_error *err) {
     struct alert_rows rows;
     pawl_str name = request_text(request, "name");
-    pawl_status status = request->store->ops->alerts->rules(request->store, name, request->arena, &rows, err);
-    if (status == PAWL_OK && rows.count == 0) {
+    TRY(request->store->ops->alerts->rules(request->store, name, request->arena, &rows, err));
+    if (rows.count == 0) {
         request_hint(request, "pawl alert list shows the rules.");
-        status = request_not_found("alerts", "alert rule", name, err);
+        return request_not_found("alerts", "alert rule", name, err);
     }
-    if (status != PAWL_OK)
-        return status;
     *row = rows.rows[0];
     *now_ms = rows.now_ms;
     return PAWL_OK;
@@ -34,16 +32,13 @@ static pawl_status show(struct request *request, const struct alert_row *row, in
 static pawl_status alert_show(struct request *request, pawl_error *err) {
     struct alert_row row;
     int64_t now_ms;
-    pawl_status status = find(request, &row, &now_ms, err);
-    return status == PAWL_OK ? show(request, &row, now_ms, err) : status;
+    TRY(find(request, &row, &now_ms, err));
+    return show(request, &row, now_ms, err);
 }
 
 static pawl_status alert_list(struct request *request, pawl_error *err) {
     struct alert_rows rows;
-    pawl_status status =
-        request->store->ops->alerts->rules(request->store, (pawl_str){NULL, 0}, request->arena, &rows, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->store->ops->alerts->rules(request->store, (pawl_str){NULL, 0}, request->arena, &rows, err));
     request_list(request, alert_columns, ALERT_COLUMNS);
     for (size_t i = 0; i < rows.count; i++) {
         struct cell cells[ALERT_COLUMNS];
@@ -59,14 +54,13 @@ static pawl_status alert_list(struct request *request, pawl_error *err) {
 static pawl_status store_rule(struct request *request, struct alert_row *row, pawl_error *err) {
     int64_t now_ms = 0, version;
     if (request_dry(request)) {
-        pawl_status status = alert_rule_check(&row->rule, err);
+        TRY(alert_rule_check(&row->rule, err));
         request_say(request, "the rule would become:");
-        if (status == PAWL_OK)
-            status = request->store->ops->core.clock_read(request->store, &now_ms, err);
-        return status == PAWL_OK ? show(request, row, now_ms, err) : status;
+        TRY(request->store->ops->core.clock_read(request->store, &now_ms, err));
+        return show(request, row, now_ms, err);
     }
-    pawl_status status = request->store->ops->alerts->rule_put(request->store, &row->rule, &version, err);
-    return status == PAWL_OK ? alert_show(request, err) : status;
+    TRY(request->store->ops->alerts->rule_put(request->store, &row->rule, &version, err));
+    return alert_show(request, err);
 }
 
 /* The side and the threshold: --above N, or side and threshold apart. */
@@ -95,9 +89,7 @@ static void take_text(const struct request *request, const char *name, pawl_str 
 /* What is left out stays; of a new rule it is the default. */
 static pawl_status merge(const struct request *request, struct alert_rule *rule, pawl_error *err) {
     int64_t before = rule->threshold;
-    pawl_status status = read_threshold(request, rule, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(read_threshold(request, rule, err));
     take_text(request, "metric", &rule->metric);
     take_text(request, "summary", &rule->summary);
     take_text(request, "targets", &rule->targets);
@@ -147,9 +139,9 @@ static pawl_status alert_set(struct request *request, pawl_error *err) {
 static pawl_status switch_rule(struct request *request, bool on, pawl_error *err) {
     struct alert_row row;
     int64_t now_ms;
-    pawl_status status = find(request, &row, &now_ms, err);
+    TRY(find(request, &row, &now_ms, err));
     row.rule.enabled = on;
-    return status == PAWL_OK ? store_rule(request, &row, err) : status;
+    return store_rule(request, &row, err);
 }
 
 static pawl_status alert_resume(struct request *request, pawl_error *err) {
@@ -163,12 +155,11 @@ static pawl_status alert_pause(struct request *request, pawl_error *err) {
 static pawl_status alert_remove(struct request *request, pawl_error *err) {
     struct alert_row row;
     int64_t now_ms;
-    pawl_status status = find(request, &row, &now_ms, err);
-    if (status == PAWL_OK && !request_dry(request))
-        status = request->store->ops->alerts->rule_remove(request->store, row.rule.name, err);
-    return status == PAWL_OK ? REQUEST_RECORD(request, deleted_columns, err, cell_text(row.rule.name),
-                                              cell_cstr(request_dry(request) ? "dry run" : "deleted"))
-                             : status;
+    TRY(find(request, &row, &now_ms, err));
+    if (!request_dry(request))
+        TRY(request->store->ops->alerts->rule_remove(request->store, row.rule.name, err));
+    return REQUEST_RECORD(request, deleted_columns, err, cell_text(row.rule.name),
+                          cell_cstr(request_dry(request) ? "dry run" : "deleted"));
 }
 
 /* ---- Silence and tests */
@@ -176,15 +167,13 @@ static pawl_status alert_remove(struct request *request, pawl_error *err) {
 static pawl_status set_silence(struct request *request, int64_t for_ms, pawl_error *err) {
     struct alert_row row;
     int64_t now_ms;
-    pawl_status status = find(request, &row, &now_ms, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(find(request, &row, &now_ms, err));
     struct alert_silence in = {.name = row.rule.name,
                                .actor = request->front->actor(request->self),
                                .reason = request_text(request, "reason"),
                                .until_ms = for_ms > 0 ? now_ms + for_ms : 0};
-    status = request->store->ops->alerts->silence(request->store, &in, err);
-    return status == PAWL_OK ? alert_show(request, err) : status;
+    TRY(request->store->ops->alerts->silence(request->store, &in, err));
+    return alert_show(request, err);
 }
 
 static pawl_status alert_silence(struct request *request, pawl_error *err) {
@@ -199,11 +188,9 @@ static pawl_status alert_try(struct request *request, pawl_error *err) {
     struct alert_row row;
     int64_t now_ms;
     pawl_uuid id = {{0}};
-    pawl_status status = find(request, &row, &now_ms, err);
-    if (status == PAWL_OK && !request_dry(request))
-        status = alert_test(request->store, &row, now_ms, request->arena, &id, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(find(request, &row, &now_ms, err));
+    if (!request_dry(request))
+        TRY(alert_test(request->store, &row, now_ms, request->arena, &id, err));
     return REQUEST_RECORD(request, test_columns, err, cell_text(row.rule.name), cell_text(row.rule.targets),
                           cell_uuid(id));
 }
@@ -213,11 +200,9 @@ static pawl_status alert_try(struct request *request, pawl_error *err) {
 static pawl_status alert_history(struct request *request, pawl_error *err) {
     struct alert_changes found;
     int limit = request_limit(request);
-    pawl_status status = request->store->ops->alerts->changes(request->store, request_text(request, "name"),
-                                                              request_after_number(request), limit,
-                                                              request->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->store->ops->alerts->changes(request->store, request_text(request, "name"),
+                                             request_after_number(request), limit, request->arena, &found,
+                                             err));
     REQUEST_CELLS(request, change, found.changes, found.count);
     bool full = found.count > 0 && found.count == (size_t)limit;
     return request_list_end_number(request, full ? found.changes[found.count - 1].number : 0, err);

@@ -55,14 +55,12 @@ static pawl_status event_list(struct request *request, pawl_error *err) {
     struct event_list found = {.count = 0};
     if (!str_absent(request_after(request)))
         query.from = request_after_number(request);
-    pawl_status status = read_as_of(request, &query, err);
-    if (status == PAWL_OK && str_absent(query.stream))
-        status = events_stamp(request, err);
-    if (status == PAWL_OK)
-        status = request->store->ops->events.events_read(request->store, &query, request->arena, &found, err);
-    return status == PAWL_OK ? request_rows(request, ROWS_OF(event, found.events, found.count),
-                                            next_of(request, &query, &found), err)
-                             : status;
+    TRY(read_as_of(request, &query, err));
+    if (str_absent(query.stream))
+        TRY(events_stamp(request, err));
+    TRY(request->store->ops->events.events_read(request->store, &query, request->arena, &found, err));
+    return request_rows(request, ROWS_OF(event, found.events, found.count), next_of(request, &query, &found),
+                        err);
 }
 
 /* ---- Following */
@@ -79,11 +77,8 @@ static pawl_status event_tail(struct request *request, pawl_error *err) {
         request_number(request, "timeout_ms", command ? PAWL_HISTORY_MS_MAX : PAWL_WAIT_RESULT_MS_DEFAULT);
     if (!str_absent(request_after(request)))
         query.from = request_after_number(request);
-    pawl_status status = str_absent(query.stream) ? events_stamp(request, err) : PAWL_OK;
-    if (status == PAWL_OK)
-        status = request->store->ops->events.events_read(request->store, &query, request->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(str_absent(query.stream) ? events_stamp(request, err) : PAWL_OK);
+    TRY(request->store->ops->events.events_read(request->store, &query, request->arena, &found, err));
     struct waiting waiting = {
         .timeout_ms = timeout_ms < most_ms ? timeout_ms : most_ms,
         .what = arena_printf(request->arena, "%.*s from %" PRId64, STR_ARG(query.stream), query.from)};
@@ -129,16 +124,15 @@ static pawl_status event_of(struct request *request, const struct value *values,
                           .traceparent = values[6].text,
                           .publish = values[7].number != 0,
                           .topic = values[8].text};
-    pawl_status status = PAWL_OK;
     if (uuid_is_nil(event->id))
-        status = request->front->key(request->self, (unsigned)index, &event->id, err);
+        TRY(request->front->key(request->self, (unsigned)index, &event->id, err));
     if (!str_absent(values[1].text))
         event->payload = values[1].text;
-    else if (status == PAWL_OK && values[1].tree != NULL)
-        status = tree_text(request->arena, values[1].tree, 0, &event->payload, err);
-    if (status == PAWL_OK && values[2].tree != NULL)
-        status = tree_text(request->arena, values[2].tree, 0, &event->metadata, err);
-    return status;
+    else if (values[1].tree != NULL)
+        TRY(tree_text(request->arena, values[1].tree, 0, &event->payload, err));
+    if (values[2].tree != NULL)
+        TRY(tree_text(request->arena, values[2].tree, 0, &event->metadata, err));
+    return PAWL_OK;
 }
 
 static const struct column appended_columns[] = {{COLUMN(TEXT, "stream")},
@@ -150,9 +144,7 @@ pawl_status events_append(struct request *request, struct events_append *in, paw
     struct append_result out;
     struct putter putter = request->front->putter(request->self);
     in->expected = request_number(request, "expected", EXPECT_ANY);
-    pawl_status status = traced_append(&putter, in, &out, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(traced_append(&putter, in, &out, err));
     if (out.answer == ANSWER_CONFLICT && !out.id_known)
         request_hint(request, "Read what is new, decide again, and append after it.");
     if (out.answer == ANSWER_CONFLICT)
@@ -172,18 +164,17 @@ static pawl_status event_append(struct request *request, pawl_error *err) {
     struct events_append in = {.stream = request_text(request, "stream"), .events = events, .count = count};
     if (alone == (items != NULL))
         return error_set(err, PAWL_INVALID, "append", "it needs a type, or events, and not both");
-    pawl_status status = events != NULL ? PAWL_OK
-                                        : error_set(err, PAWL_NO_MEMORY, "append", "no memory for events");
-    for (size_t i = 0; status == PAWL_OK && i < count; i++) {
+    if (events == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "append", "no memory for events");
+    for (size_t i = 0; i < count; i++) {
         struct value values[EVENT_FIELDS + 1] = {0};
         for (size_t k = 0; alone && k < EVENT_FIELDS; k++)
             values[k] = request_value(request, event_fields[k].name);
         if (!alone)
-            status = operation_read(&one, "an event", items->items[i], values, err);
-        if (status == PAWL_OK)
-            status = event_of(request, values, i, &events[i], err);
+            TRY(operation_read(&one, "an event", items->items[i], values, err));
+        TRY(event_of(request, values, i, &events[i], err));
     }
-    return status == PAWL_OK ? events_append(request, &in, err) : status;
+    return events_append(request, &in, err);
 }
 
 static pawl_status append_words(struct request *request, pawl_error *err) {

@@ -30,21 +30,17 @@ static pawl_status job_show(struct request *request, pawl_error *err) {
     struct job_filter filter = {.limit = 1, .id = request_number(request, "id", 0)};
     struct job_rows rows = {.count = 0};
     struct cell cells[JOB_COLUMNS];
-    pawl_status status = request->store->ops->jobs->jobs(request->store, &filter, request->arena, &rows, err);
-    if (status == PAWL_OK && rows.count == 0)
-        status = job_missing(request, "job", filter.id, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->store->ops->jobs->jobs(request->store, &filter, request->arena, &rows, err));
+    if (rows.count == 0)
+        TRY(job_missing(request, "job", filter.id, err));
     job_cells(&rows.rows[0], cells);
     return request_record(request, job_columns, JOB_COLUMNS, cells, err);
 }
 
 static pawl_status job_steps(struct request *request, pawl_error *err) {
     struct job_steps found = {.count = 0};
-    pawl_status status = request->store->ops->jobs->steps_read(
-        request->store, request_number(request, "id", 0), request->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->store->ops->jobs->steps_read(request->store, request_number(request, "id", 0),
+                                              request->arena, &found, err));
     REQUEST_CELLS(request, step, found.steps, found.count);
     return request_list_end(request, NULL, err);
 }
@@ -54,11 +50,8 @@ static pawl_status job_wake(struct request *request, pawl_error *err) {
     struct job_wake in = {.wait_key = request_text(request, "wait_key"),
                           .keep_ms = request_number(request, "keep_ms", KEEP_MS)};
     struct wake_result out = {0};
-    pawl_status status = request_json(request, "payload", &in.payload, err);
-    if (status == PAWL_OK)
-        status = request->store->ops->jobs->wake(request->store, &in, &out, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request_json(request, "payload", &in.payload, err));
+    TRY(request->store->ops->jobs->wake(request->store, &in, &out, err));
     return REQUEST_RECORD(request, woken_columns, err, cell_int(out.woken), cell_bool(out.kept));
 }
 
@@ -116,11 +109,8 @@ static pawl_status enqueue_jobs(struct request *request, const struct job_new *j
 static pawl_status read_pipeline(struct request *request, struct job_new *job, pawl_error *err) {
     pawl_str document, scopes, params;
     const struct pipeline *pipeline = NULL;
-    pawl_status status = pipeline_checked(request, true, &pipeline, &document, &scopes, err);
-    if (status == PAWL_OK)
-        status = request_json(request, "params", &params, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(pipeline_checked(request, true, &pipeline, &document, &scopes, err));
+    TRY(request_json(request, "params", &params, err));
     job->type = STR(PIPELINE_JOB_TYPE);
     job->payload =
         str_from(arena_printf(request->arena, "{\"pipeline\":%.*s,\"params\":%.*s}", STR_ARG(document),
@@ -155,15 +145,14 @@ static pawl_status job_enqueue(struct request *request, pawl_error *err) {
                           .deadline_ms = request_number(request, "deadline_ms", 0),
                           .timeout_ms = request_number(request, "timeout_ms", 0),
                           .flags = JOB_AUDIT | JOB_EVENTS};
-    pawl_status status = enqueue_words(request, err);
-    if (status == PAWL_OK)
-        status = request_agent(request, &job.agent, err);
-    if (status == PAWL_OK && request_value(request, "pipeline").present)
-        status = read_pipeline(request, &job, err);
-    else if (status == PAWL_OK)
-        status = request_json(request, request_value(request, "params").present ? "params" : "payload",
-                              &job.payload, err);
-    return status == PAWL_OK ? enqueue_jobs(request, &job, err) : status;
+    TRY(enqueue_words(request, err));
+    TRY(request_agent(request, &job.agent, err));
+    if (request_value(request, "pipeline").present)
+        TRY(read_pipeline(request, &job, err));
+    else
+        TRY(request_json(request, request_value(request, "params").present ? "params" : "payload",
+                         &job.payload, err));
+    return enqueue_jobs(request, &job, err);
 }
 
 /* ---- Lists */
@@ -172,10 +161,7 @@ static pawl_status job_list(struct request *request, pawl_error *err) {
     struct job_filter filter = job_filter_from(request);
     struct job_rows found = {.count = 0};
     filter.limit = request_limit(request);
-    pawl_status status =
-        request->store->ops->jobs->jobs(request->store, &filter, request->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->store->ops->jobs->jobs(request->store, &filter, request->arena, &found, err));
     REQUEST_CELLS(request, job, found.rows, found.count);
     return request_list_end_number(request, found.next_id, err);
 }
@@ -191,10 +177,9 @@ static const struct column failed_columns[] = {
 
 static pawl_status job_groups(struct request *request, pawl_error *err) {
     struct job_dead_groups found = {.count = 0};
-    pawl_status status = request->store->ops->jobs->dead_groups(request->store, request_limit(request),
-                                                                request->arena, &found, err);
-    return status == PAWL_OK ? request_rows(request, ROWS_OF(failed, found.groups, found.count), NULL, err)
-                             : status;
+    TRY(request->store->ops->jobs->dead_groups(request->store, request_limit(request), request->arena, &found,
+                                               err));
+    return request_rows(request, ROWS_OF(failed, found.groups, found.count), NULL, err);
 }
 
 /* ---- Why */
@@ -282,21 +267,18 @@ static pawl_status end_ids(struct request *request, const struct ending *how, pa
     pawl_str *texts = NULL;
     size_t count = 0;
     struct job_answers answers = {0};
-    pawl_status status = request_texts(request, "id", &texts, &count, err);
+    TRY(request_texts(request, "id", &texts, &count, err));
     int64_t *ids = arena_array(request->arena, count + 1, sizeof *ids);
-    if (status == PAWL_OK && ids == NULL)
-        status = error_set(err, PAWL_NO_MEMORY, "job", "out of memory");
-    for (size_t i = 0; status == PAWL_OK && i < count; i++)
+    if (ids == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "job", "out of memory");
+    for (size_t i = 0; i < count; i++)
         if (!str_to_i64(texts[i], 1, INT64_MAX, &ids[i])) /* checked by the front */
-            status =
-                error_set(err, PAWL_INVALID, "job", "\"%.*s\" is not the id of a job", STR_ARG(texts[i]));
-    if (status == PAWL_OK)
-        status = how->end(request->store, ids, count, request->arena, &answers, err);
-    if (status == PAWL_OK)
-        request_each_begin(request, enqueued_columns, ENQUEUED_COLUMNS);
-    for (size_t i = 0; status == PAWL_OK && i < count; i++)
-        status = answer_end(request, how, ids[i], answers.answers[i], err);
-    return status == PAWL_OK ? request_each_end(request, err) : status;
+            return error_set(err, PAWL_INVALID, "job", "\"%.*s\" is not the id of a job", STR_ARG(texts[i]));
+    TRY(how->end(request->store, ids, count, request->arena, &answers, err));
+    request_each_begin(request, enqueued_columns, ENQUEUED_COLUMNS);
+    for (size_t i = 0; i < count; i++)
+        TRY(answer_end(request, how, ids[i], answers.answers[i], err));
+    return request_each_end(request, err);
 }
 
 static pawl_status job_cancel(struct request *request, pawl_error *err) {

@@ -1,12 +1,12 @@
 /* Operations on limits: how many jobs of a key run at once, and how often they start. */
+#include "base/error.h"
 #include "operations/tables.h"
 #include "view/work.h"
 
 static pawl_status limit_list(struct request *request, pawl_error *err) {
     struct job_limits found = {.count = 0};
-    pawl_status status = request->store->ops->jobs->limits(request->store, request->arena, &found, err);
-    return status == PAWL_OK ? request_rows(request, ROWS_OF(limit, found.limits, found.count), NULL, err)
-                             : status;
+    TRY(request->store->ops->jobs->limits(request->store, request->arena, &found, err));
+    return request_rows(request, ROWS_OF(limit, found.limits, found.count), NULL, err);
 }
 
 static pawl_status limit_set(struct request *request, pawl_error *err) {
@@ -15,8 +15,8 @@ static pawl_status limit_set(struct request *request, pawl_error *err) {
                               .rate = (int)request_number(request, "rate", 0),
                               .rate_ms = request_number(request, "rate_window_ms", 1000),
                               .weight = (int)request_number(request, "weight", 1)};
-    pawl_status status = request->store->ops->jobs->limit_set(request->store, &limit, err);
-    return status == PAWL_OK ? request_shown(request, limit_columns, LIMIT_COLUMNS, &limit, err) : status;
+    TRY(request->store->ops->jobs->limit_set(request->store, &limit, err));
+    return request_shown(request, limit_columns, LIMIT_COLUMNS, &limit, err);
 }
 
 static const struct field set_fields[] = {

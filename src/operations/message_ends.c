@@ -61,20 +61,19 @@ static pawl_status add_filtered(void *self, const struct message_row *row, pawl_
 static pawl_status collect_ids(struct request *request, struct letters *letters, pawl_error *err) {
     pawl_str *ids = NULL;
     size_t count = 0;
-    pawl_status status = request_texts(request, "id", &ids, &count, err);
-    for (size_t i = 0; status == PAWL_OK && i < count; i++) {
+    TRY(request_texts(request, "id", &ids, &count, err));
+    for (size_t i = 0; i < count; i++) {
         pawl_uuid id = uuid_nil();
         struct message_rows rows = {.count = 0};
-        status = request_message_id(request, ids[i], &id, err);
-        if (status == PAWL_OK)
-            status = messages_with_id(request, id, STATE_DEAD, request_choice(request, "kind"), &rows, err);
-        for (size_t row = 0; status == PAWL_OK && row < rows.count; row++)
-            status = add(letters, &rows.rows[row], err);
-        if (status == PAWL_OK && rows.count == 0)
-            status = error_set(err, PAWL_NOT_FOUND, "message", "there is no dead letter with id %.*s",
-                               STR_ARG(ids[i]));
+        TRY(request_message_id(request, ids[i], &id, err));
+        TRY(messages_with_id(request, id, STATE_DEAD, request_choice(request, "kind"), &rows, err));
+        for (size_t row = 0; row < rows.count; row++)
+            TRY(add(letters, &rows.rows[row], err));
+        if (rows.count == 0)
+            return error_set(err, PAWL_NOT_FOUND, "message", "there is no dead letter with id %.*s",
+                             STR_ARG(ids[i]));
     }
-    return status;
+    return PAWL_OK;
 }
 
 /* Ids or filters, so that nothing is retried or deleted by leaving something out. */
@@ -134,16 +133,15 @@ static pawl_status apply(struct request *request, const struct verb *verb, const
                          int64_t *refused, pawl_error *err) {
     int64_t rate = request_number(request, "rate", 0);
     size_t most = rate > 0 && rate < PAWL_BATCH_DEFAULT ? (size_t)rate : PAWL_BATCH_DEFAULT;
-    pawl_status status = PAWL_OK;
-    for (size_t at = 0; status == PAWL_OK && at < letters->count; at += most) {
+    for (size_t at = 0; at < letters->count; at += most) {
         size_t count = letters->count - at < most ? letters->count - at : most;
         if (rate > 0 && at > 0) {
             int64_t pause_ms = (int64_t)count * 1000 / rate;
             nanosleep(&(struct timespec){(time_t)(pause_ms / 1000), (long)(pause_ms % 1000) * 1000000}, NULL);
         }
-        status = apply_some(request, verb, letters, at, count, refused, err);
+        TRY(apply_some(request, verb, letters, at, count, refused, err));
     }
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status confirm(struct request *request, const struct verb *verb, const struct letters *letters,
@@ -214,11 +212,8 @@ static pawl_status find_done(struct request *request, pawl_str text, struct mess
                              pawl_error *err) {
     pawl_uuid id = uuid_nil();
     struct message_rows rows = {.count = 0};
-    pawl_status status = request_message_id(request, text, &id, err);
-    if (status == PAWL_OK)
-        status = messages_with_id(request, id, STATE_DONE, request_choice(request, "kind"), &rows, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request_message_id(request, text, &id, err));
+    TRY(messages_with_id(request, id, STATE_DONE, request_choice(request, "kind"), &rows, err));
     if (rows.count > 0 && rows.rows[0].item.kind != rows.rows[rows.count - 1].item.kind)
         return error_set(err, PAWL_CONFLICT, "replay",
                          "both the outbox and the inbox have completed %.*s: say which with %skind",
@@ -237,10 +232,9 @@ static pawl_status find_done(struct request *request, pawl_str text, struct mess
 static pawl_status replay_one(struct request *request, const struct item *item, pawl_uuid *id,
                               pawl_error *err) {
     pawl_outgoing message = message_again(item);
-    pawl_status status = PAWL_OK;
     if (item->kind == KIND_INBOX) {
         message.causation_id = item->id;
-        status = uuid_next(&message.id, err);
+        TRY(uuid_next(&message.id, err));
     }
     struct messages_put put = {.kind = item->kind,
                                .messages = &message,
@@ -248,10 +242,9 @@ static pawl_status replay_one(struct request *request, const struct item *item, 
                                .consumer = item->consumer,
                                .payload_bytes_max = PAWL_PAYLOAD_BYTES_MAX};
     struct put_result result;
-    if (status == PAWL_OK)
-        status = request->store->ops->core.messages_put(request->store, &put, request->arena, &result, err);
+    TRY(request->store->ops->core.messages_put(request->store, &put, request->arena, &result, err));
     *id = message.id;
-    return status;
+    return PAWL_OK;
 }
 
 static const struct column replay_columns[] = {{COLUMN(UUID, "id")}, {COLUMN(UUID, "replayed")}};

@@ -37,10 +37,7 @@ struct job_filter job_filter_from(const struct request *request) {
 pawl_status messages_with_id(struct request *request, pawl_uuid id, int state, int kind,
                              struct message_rows *rows, pawl_error *err) {
     rows->count = 0;
-    pawl_status status =
-        request->store->ops->view.message_find(request->store, id, request->arena, rows, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->store->ops->view.message_find(request->store, id, request->arena, rows, err));
     size_t kept = 0;
     for (size_t i = 0; i < rows->count; i++)
         if ((state == 0 || (int)rows->rows[i].state == state) &&
@@ -61,11 +58,8 @@ bool message_filtered(const struct message_filter *filter) {
 static pawl_status list_of_id(struct request *request, const struct message_filter *filter, pawl_error *err) {
     struct message_rows rows = {.count = 0};
     pawl_uuid id;
-    pawl_status status = request_message_id(request, request_text(request, "id"), &id, err);
-    if (status == PAWL_OK)
-        status = messages_with_id(request, id, filter->state, (int)filter->kind, &rows, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request_message_id(request, request_text(request, "id"), &id, err));
+    TRY(messages_with_id(request, id, filter->state, (int)filter->kind, &rows, err));
     REQUEST_CELLS(request, message, rows.rows, rows.count);
     return request_list_end(request, NULL, err);
 }
@@ -76,10 +70,7 @@ static pawl_status message_list(struct request *request, pawl_error *err) {
     if (request_value(request, "id").present)
         return list_of_id(request, &filter, err);
     filter.limit = request_limit(request);
-    pawl_status status =
-        request->store->ops->view.messages(request->store, &filter, request->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->store->ops->view.messages(request->store, &filter, request->arena, &found, err));
     REQUEST_CELLS(request, message, found.rows, found.count);
     return request_list_end_number(request, found.next_seq, err);
 }
@@ -90,10 +81,8 @@ static pawl_status message_failures(struct request *request, pawl_error *err) {
     request_list(request, group_columns, GROUP_COLUMNS);
     for (; kind <= last; kind++) {
         struct dead_groups found = {.count = 0};
-        pawl_status status = request->store->ops->view.dead_groups(request->store, (enum store_kind)kind,
-                                                                   limit, request->arena, &found, err);
-        if (status != PAWL_OK)
-            return status;
+        TRY(request->store->ops->view.dead_groups(request->store, (enum store_kind)kind, limit,
+                                                  request->arena, &found, err));
         request_more_rows(request, ROWS_OF(group, found.groups, found.count));
     }
     return request_list_end(request, NULL, err);
@@ -105,13 +94,10 @@ static pawl_status message_show(struct request *request, pawl_error *err) {
     struct message_rows rows = {.count = 0};
     struct cell cells[MESSAGE_COLUMNS];
     pawl_str text = request_text(request, "id");
-    pawl_status status = request_message_id(request, text, &id, err);
-    if (status == PAWL_OK)
-        status = messages_with_id(request, id, 0, request_choice(request, "kind"), &rows, err);
-    if (status == PAWL_OK && rows.count == 0)
-        status = error_set(err, PAWL_NOT_FOUND, "message", "there is no message with id %.*s", STR_ARG(text));
-    if (status != PAWL_OK)
-        return status;
+    TRY(request_message_id(request, text, &id, err));
+    TRY(messages_with_id(request, id, 0, request_choice(request, "kind"), &rows, err));
+    if (rows.count == 0)
+        return error_set(err, PAWL_NOT_FOUND, "message", "there is no message with id %.*s", STR_ARG(text));
     message_cells(&rows.rows[rows.count - 1], cells);
     if (rows.count > 1)
         request_below(request,
@@ -136,10 +122,7 @@ static pawl_status message_explain(struct request *request, pawl_error *err) {
 static pawl_status check_state(struct request *request, pawl_uuid id, pawl_error *err) {
     struct message_rows rows = {.count = 0};
     pawl_str text = request_text(request, "id");
-    pawl_status status =
-        request->store->ops->view.message_find(request->store, id, request->arena, &rows, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->store->ops->view.message_find(request->store, id, request->arena, &rows, err));
     if (rows.count == 0)
         return error_set(err, PAWL_NOT_FOUND, "cancel", "there is no message with id %.*s", STR_ARG(text));
     for (size_t i = 0; i < rows.count; i++)
@@ -153,19 +136,14 @@ static const struct column cancelled_columns[] = {{COLUMN(UUID, "id")}, {COLUMN(
 static pawl_status message_cancel(struct request *request, pawl_error *err) {
     char text[UUID_TEXT_BYTES];
     pawl_uuid id;
-    pawl_status status = request_message_id(request, request_text(request, "id"), &id, err);
-    if (status == PAWL_OK)
-        status = check_state(request, id, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request_message_id(request, request_text(request, "id"), &id, err));
+    TRY(check_state(request, id, err));
     struct pause_row row = {.scope = PAUSE_MESSAGE,
                             .name = str_from(uuid_format(id, text)),
                             .actor = request->front->actor(request->self),
                             .reason = request_text(request, "reason")};
-    status = request->store->ops->relay->pause_set(request->store, &row, err);
-    return status == PAWL_OK
-               ? REQUEST_RECORD(request, cancelled_columns, err, cell_uuid(id), cell_cstr("cancelled"))
-               : status;
+    TRY(request->store->ops->relay->pause_set(request->store, &row, err));
+    return REQUEST_RECORD(request, cancelled_columns, err, cell_uuid(id), cell_cstr("cancelled"));
 }
 
 /* ---- The table */

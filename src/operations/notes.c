@@ -6,9 +6,8 @@
 
 static pawl_status pause_list(struct request *request, pawl_error *err) {
     struct pause_rows found;
-    pawl_status status = request->store->ops->relay->pauses(request->store, request->arena, &found, err);
-    return status == PAWL_OK ? request_rows(request, ROWS_OF(pause, found.rows, found.count), NULL, err)
-                             : status;
+    TRY(request->store->ops->relay->pauses(request->store, request->arena, &found, err));
+    return request_rows(request, ROWS_OF(pause, found.rows, found.count), NULL, err);
 }
 
 static const struct column resumed_columns[] = {
@@ -19,30 +18,26 @@ static pawl_status pause_set(struct request *request, pawl_error *err) {
                             .name = request_text(request, "name"),
                             .reason = request_text(request, "reason"),
                             .actor = request->front->actor(request->self)};
-    pawl_status status = request->store->ops->relay->pause_set(request->store, &row, err);
-    if (status == PAWL_OK)
-        status = request->store->ops->core.clock_read(request->store, &row.since_ms, err);
-    return status == PAWL_OK ? request_shown(request, pause_columns, PAUSE_COLUMNS, &row, err) : status;
+    TRY(request->store->ops->relay->pause_set(request->store, &row, err));
+    TRY(request->store->ops->core.clock_read(request->store, &row.since_ms, err));
+    return request_shown(request, pause_columns, PAUSE_COLUMNS, &row, err);
 }
 
 static pawl_status pause_clear(struct request *request, pawl_error *err) {
     struct value scope = request_value(request, "scope");
     pawl_str name = request_text(request, "name");
-    pawl_status status = request->store->ops->relay->pause_clear(
-        request->store, (enum pause_scope)(PAUSE_TOPIC + scope.number), name, err);
-    return status == PAWL_OK ? REQUEST_RECORD(request, resumed_columns, err, cell_text(scope.text),
-                                              cell_text(name), cell_cstr("resumed"))
-                             : status;
+    TRY(request->store->ops->relay->pause_clear(request->store,
+                                                (enum pause_scope)(PAUSE_TOPIC + scope.number), name, err));
+    return REQUEST_RECORD(request, resumed_columns, err, cell_text(scope.text), cell_text(name),
+                          cell_cstr("resumed"));
 }
 
 /* The next page of numbered rows begins after the number of the last. */
 static pawl_status action_list(struct request *request, pawl_error *err) {
     struct audit_rows found;
     int limit = request_limit(request);
-    pawl_status status = request->store->ops->relay->audits(request->store, request_after_number(request),
-                                                            limit, request->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->store->ops->relay->audits(request->store, request_after_number(request), limit,
+                                           request->arena, &found, err));
     int64_t last = found.count == (size_t)limit ? found.rows[found.count - 1].number : 0;
     return request_rows(request, ROWS_OF(action, found.rows, found.count), request_key(request, last), err);
 }
@@ -50,10 +45,8 @@ static pawl_status action_list(struct request *request, pawl_error *err) {
 static pawl_status refused_list(struct request *request, pawl_error *err) {
     struct refused_rows found;
     int limit = request_limit(request);
-    pawl_status status = request->store->ops->relay->refused(request->store, request_after_number(request),
-                                                             limit, request->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->store->ops->relay->refused(request->store, request_after_number(request), limit,
+                                            request->arena, &found, err));
     int64_t last = found.count == (size_t)limit ? found.rows[found.count - 1].number : 0;
     return request_rows(request, ROWS_OF(refused, found.rows, found.count), request_key(request, last), err);
 }
@@ -62,10 +55,8 @@ static const struct column forgotten_columns[] = {{COLUMN(INT, "number")}, {COLU
 
 static pawl_status refused_forget(struct request *request, pawl_error *err) {
     int64_t number = request_number(request, "number", 0);
-    pawl_status status = request->store->ops->relay->refused_remove(request->store, number, err);
-    return status == PAWL_OK
-               ? REQUEST_RECORD(request, forgotten_columns, err, cell_int(number), cell_cstr("deleted"))
-               : status;
+    TRY(request->store->ops->relay->refused_remove(request->store, number, err));
+    return REQUEST_RECORD(request, forgotten_columns, err, cell_int(number), cell_cstr("deleted"));
 }
 
 /* ---- The tables */

@@ -37,15 +37,14 @@ static pawl_status perspective_set(struct request *request, pawl_error *err) {
     size_t count = 0;
     int batch = (int)request_number(request, "perspective_batch", 0);
     const struct tree *definition = request_value(request, "definition").tree;
-    pawl_status status = check_set(request, err);
-    if (status == PAWL_OK)
-        status = request_texts(request, "file", &files, &count, err);
+    TRY(check_set(request, err));
+    TRY(request_texts(request, "file", &files, &count, err));
     request_list(request, set_columns, COLUMN_COUNT(set_columns));
-    for (size_t i = 0; status == PAWL_OK && i < count; i++)
-        status = perspective_register_path(request->store, files[i].ptr, batch, registered, request, err);
-    if (status == PAWL_OK && definition != NULL)
-        status = perspective_register_tree(request->store, definition, batch, registered, request, err);
-    return status == PAWL_OK ? request_list_end(request, NULL, err) : status;
+    for (size_t i = 0; i < count; i++)
+        TRY(perspective_register_path(request->store, files[i].ptr, batch, registered, request, err));
+    if (definition != NULL)
+        TRY(perspective_register_tree(request->store, definition, batch, registered, request, err));
+    return request_list_end(request, NULL, err);
 }
 
 static const struct field set_fields[] = {

@@ -36,18 +36,14 @@ static pawl_status perspective_list(struct request *request, pawl_error *err) {
     struct perspective_rows before = {.count = 0}, rows = {.count = 0};
     pawl_str name = request_text(request, "name");
     int64_t span_ms = request_number(request, "rates_ms", 0);
-    pawl_status status = PAWL_OK;
     if (span_ms > 0) {
-        status = fleet_perspectives(request->store, name, request->arena, &before, err);
+        TRY(fleet_perspectives(request->store, name, request->arena, &before, err));
         nanosleep(&(struct timespec){span_ms / 1000, (long)(span_ms % 1000) * 1000000}, NULL);
     }
-    if (status == PAWL_OK)
-        status = fleet_perspectives(request->store, name, request->arena, &rows, err);
-    if (status == PAWL_OK && !str_absent(name) && rows.count == 0)
-        status = error_set(err, PAWL_NOT_FOUND, "perspectives", "there is no perspective named %.*s",
-                           STR_ARG(name));
-    if (status != PAWL_OK)
-        return status;
+    TRY(fleet_perspectives(request->store, name, request->arena, &rows, err));
+    if (!str_absent(name) && rows.count == 0)
+        return error_set(err, PAWL_NOT_FOUND, "perspectives", "there is no perspective named %.*s",
+                         STR_ARG(name));
     request_list(request, perspective_columns, PERSPECTIVE_COLUMNS);
     for (size_t i = 0; i < rows.count; i++) {
         struct cell cells[PERSPECTIVE_COLUMNS];
@@ -59,12 +55,9 @@ static pawl_status perspective_list(struct request *request, pawl_error *err) {
 
 static pawl_status perspective_errors(struct request *request, pawl_error *err) {
     struct checkpoint_errors found = {.count = 0};
-    pawl_status status =
-        request->store->ops->events.checkpoint_errors(request->store, request_text(request, "perspective"),
-                                                      request_limit(request), request->arena, &found, err);
-    return status == PAWL_OK
-               ? request_rows(request, ROWS_OF(checkpoint_error, found.rows, found.count), NULL, err)
-               : status;
+    TRY(request->store->ops->events.checkpoint_errors(request->store, request_text(request, "perspective"),
+                                                      request_limit(request), request->arena, &found, err));
+    return request_rows(request, ROWS_OF(checkpoint_error, found.rows, found.count), NULL, err);
 }
 
 /* ---- Changing */
@@ -80,9 +73,9 @@ static pawl_status answered(struct request *request, enum store_answer answer, p
 
 static pawl_status change(struct request *request, enum perspective_action action, pawl_error *err) {
     enum store_answer answer;
-    pawl_status status = request->store->ops->events.perspective_change(
-        request->store, request_text(request, "name"), action, &answer, err);
-    return status == PAWL_OK ? answered(request, answer, err) : status;
+    TRY(request->store->ops->events.perspective_change(request->store, request_text(request, "name"), action,
+                                                       &answer, err));
+    return answered(request, answer, err);
 }
 
 static pawl_status perspective_pause(struct request *request, pawl_error *err) {
@@ -94,20 +87,17 @@ static pawl_status perspective_resume(struct request *request, pawl_error *err) 
 }
 
 static pawl_status perspective_remove(struct request *request, pawl_error *err) {
-    pawl_status status = request_confirm(request, "Stop feeding this perspective", err);
-    return status == PAWL_OK ? change(request, PERSPECTIVE_REMOVE, err) : status;
+    TRY(request_confirm(request, "Stop feeding this perspective", err));
+    return change(request, PERSPECTIVE_REMOVE, err);
 }
 
 static pawl_status again(struct request *request, enum reset_mode mode, pawl_error *err) {
     struct perspective_reset in = {.perspective = request_text(request, "name"), .mode = mode};
     pawl_str *streams = NULL;
     int64_t changed = 0;
-    pawl_status status = request_texts(request, "streams", &streams, &in.stream_count, err);
+    TRY(request_texts(request, "streams", &streams, &in.stream_count, err));
     in.streams = streams;
-    if (status == PAWL_OK)
-        status = request->store->ops->events.perspective_reset(request->store, &in, &changed, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->store->ops->events.perspective_reset(request->store, &in, &changed, err));
     return REQUEST_RECORD(request, perspective_reset_columns, err, cell_text(in.perspective),
                           cell_int(changed));
 }
@@ -117,9 +107,8 @@ static pawl_status perspective_retry(struct request *request, pawl_error *err) {
 }
 
 static pawl_status perspective_rebuild(struct request *request, pawl_error *err) {
-    pawl_status status =
-        request_confirm(request, "Empty the model and build it from the first event again", err);
-    return status == PAWL_OK ? again(request, RESET_REBUILD, err) : status;
+    TRY(request_confirm(request, "Empty the model and build it from the first event again", err));
+    return again(request, RESET_REBUILD, err);
 }
 
 static pawl_status perspective_skip(struct request *request, pawl_error *err) {
@@ -128,9 +117,7 @@ static pawl_status perspective_skip(struct request *request, pawl_error *err) {
                                  .stream = request_text(request, "stream"),
                                  .version = request_number(request, "version", 0),
                                  .reason = request_text(request, "reason")};
-    pawl_status status = request->store->ops->events.checkpoint_skip(request->store, &in, &answer, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->store->ops->events.checkpoint_skip(request->store, &in, &answer, err));
     if (answer == ANSWER_CONFLICT)
         return error_set(err, PAWL_CONFLICT, "skip",
                          "there is no such event, or the perspective has passed it already");
@@ -150,10 +137,7 @@ static pawl_status perspective_switch(struct request *request, pawl_error *err) 
                                     .digest_old = request_text(request, "digest_old"),
                                     .digest_new = request_text(request, "digest_new")};
     struct switch_result out;
-    pawl_status status =
-        request->store->ops->events.perspective_switch(request->store, &in, request->arena, &out, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->store->ops->events.perspective_switch(request->store, &in, request->arena, &out, err));
     if (out.answer == ANSWER_CONFLICT && out.behind > 0)
         return error_set(err, PAWL_CONFLICT, "switch",
                          "version %d is behind in %" PRId64 " streams: wait until it has applied everything",
@@ -187,11 +171,8 @@ static pawl_status wait_for(struct request *request, pawl_error *err) {
                                         .stream = request_text(request, "stream"),
                                         .version = request_number(request, "at_version", 0),
                                         .position = request_number(request, "position", 0)};
-    pawl_status status = check_wait(request, err);
-    if (status == PAWL_OK)
-        status = perspective_caught_up(request->store, &target, request->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(check_wait(request, err));
+    TRY(perspective_caught_up(request->store, &target, request->arena, &found, err));
     struct waiting waiting = {.what = arena_printf(request->arena, "perspective %.*s %.*s %" PRId64,
                                                    STR_ARG(target.perspective), STR_ARG(target.stream),
                                                    target.version + target.position),
@@ -242,10 +223,7 @@ static pawl_status checkpoint_list(struct request *request, pawl_error *err) {
         filter.after_stream = (pawl_str){after.ptr, len};
         filter.after_perspective = (pawl_str){line + 1, after.len - len - 1};
     }
-    pawl_status status =
-        request->store->ops->events.checkpoints_list(request->store, &filter, request->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->store->ops->events.checkpoints_list(request->store, &filter, request->arena, &found, err));
     request_list(request, place_columns, COLUMN_COUNT(place_columns));
     for (size_t i = 0; i < found.count; i++) {
         const struct checkpoint_view *row = &found.rows[i];

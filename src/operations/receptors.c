@@ -11,10 +11,7 @@ static const struct column receptor_answer_columns[] = {{COLUMN(TEXT, "receptor"
 
 static pawl_status receptor_list(struct request *request, pawl_error *err) {
     struct fleet_receptors found = {.count = 0};
-    pawl_status status =
-        fleet_receptors(request->store, request_text(request, "name"), request->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(fleet_receptors(request->store, request_text(request, "name"), request->arena, &found, err));
     request_list(request, receptor_columns, RECEPTOR_COLUMNS);
     for (size_t i = 0; i < found.count; i++) {
         struct cell cells[RECEPTOR_COLUMNS];
@@ -27,10 +24,7 @@ static pawl_status receptor_list(struct request *request, pawl_error *err) {
 static pawl_status receptor_show(struct request *request, pawl_error *err) {
     struct fleet_receptors found = {.count = 0};
     struct cell cells[RECEPTOR_COLUMNS];
-    pawl_status status =
-        fleet_receptors(request->store, request_text(request, "name"), request->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(fleet_receptors(request->store, request_text(request, "name"), request->arena, &found, err));
     receptor_cells(request->arena, &found.rows[0], cells);
     return request_record(request, receptor_columns, RECEPTOR_COLUMNS, cells, err);
 }
@@ -48,47 +42,42 @@ static pawl_status receptor_register(struct request *request, pawl_error *err) {
                               .from_start = request_bool(request, "from_start"),
                               .replace = request_bool(request, "replace")};
     pawl_str *texts = NULL;
-    pawl_status status = request_texts(request, "on", &texts, &in.pattern_count, err);
-    for (size_t i = 0; status == PAWL_OK && i < in.pattern_count; i++)
+    TRY(request_texts(request, "on", &texts, &in.pattern_count, err));
+    for (size_t i = 0; i < in.pattern_count; i++)
         patterns[i] = event_pattern_from(texts[i]);
-    if (status == PAWL_OK)
-        status = request->store->ops->events.receptor_register(request->store, &in, &answer, err);
-    if (status == PAWL_OK && answer == ANSWER_CONFLICT)
-        status = error_set(
+    TRY(request->store->ops->events.receptor_register(request->store, &in, &answer, err));
+    if (answer == ANSWER_CONFLICT)
+        return error_set(
             err, PAWL_CONFLICT, "receptors",
             "receptor %.*s is registered with other patterns; %sreplace changes them, from its position on",
             STR_ARG(in.name), request->front->dashes);
-    return status == PAWL_OK ? receptor_answered(request, answer, err) : status;
+    return receptor_answered(request, answer, err);
 }
 
 static pawl_status receptor_remove(struct request *request, pawl_error *err) {
     enum store_answer answer = ANSWER_APPLIED;
     pawl_str name = request_text(request, "name");
-    pawl_status status = request_confirm(request, "Give this receptor no more events", err);
-    if (status == PAWL_OK)
-        status = request->store->ops->events.receptor_remove(request->store, name, &answer, err);
-    if (status == PAWL_OK && answer == ANSWER_NOT_FOUND)
-        status = error_set(err, PAWL_NOT_FOUND, "receptors", "there is no receptor on events named %.*s",
-                           STR_ARG(name));
-    return status == PAWL_OK ? receptor_answered(request, answer, err) : status;
+    TRY(request_confirm(request, "Give this receptor no more events", err));
+    TRY(request->store->ops->events.receptor_remove(request->store, name, &answer, err));
+    if (answer == ANSWER_NOT_FOUND)
+        return error_set(err, PAWL_NOT_FOUND, "receptors", "there is no receptor on events named %.*s",
+                         STR_ARG(name));
+    return receptor_answered(request, answer, err);
 }
 
 /* How the receptors of a message or an event have ended. */
 static pawl_status list_notes(struct request *request, pawl_uuid id, pawl_error *err) {
     struct receptor_row *rows = NULL;
     size_t count = 0;
-    pawl_status status =
-        request->store->ops->view.receptors(request->store, id, request->arena, &rows, &count, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->store->ops->view.receptors(request->store, id, request->arena, &rows, &count, err));
     REQUEST_CELLS(request, receptor_note, rows, count);
     return request_list_end(request, NULL, err);
 }
 
 static pawl_status message_notes(struct request *request, pawl_error *err) {
     pawl_uuid id;
-    pawl_status status = request_message_id(request, request_text(request, "id"), &id, err);
-    return status == PAWL_OK ? list_notes(request, id, err) : status;
+    TRY(request_message_id(request, request_text(request, "id"), &id, err));
+    return list_notes(request, id, err);
 }
 
 static pawl_status event_notes(struct request *request, pawl_error *err) {

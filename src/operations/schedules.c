@@ -18,10 +18,7 @@ static pawl_status schedule_list(struct request *request, pawl_error *err) {
                                      .after_name = request_after(request),
                                      .limit = request_limit(request)};
     struct job_schedule_list found = {.count = 0};
-    pawl_status status =
-        request->store->ops->jobs->schedules(request->store, &filter, request->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->store->ops->jobs->schedules(request->store, &filter, request->arena, &found, err));
     const char *next = found.count == (size_t)filter.limit ? found.schedules[found.count - 1].name.ptr : NULL;
     return request_rows(request, ROWS_OF(schedule, found.schedules, found.count), next, err);
 }
@@ -30,20 +27,17 @@ static pawl_status schedule_find(struct request *request, struct job_schedule *s
     pawl_str name = request_text(request, "name");
     struct schedule_filter filter = {.name = name, .limit = 1};
     struct job_schedule_list found = {.count = 0};
-    pawl_status status =
-        request->store->ops->jobs->schedules(request->store, &filter, request->arena, &found, err);
-    if (status == PAWL_OK && found.count == 0)
-        status = request_not_found("schedule", "schedule", name, err);
-    if (status == PAWL_OK)
-        *schedule = found.schedules[0];
-    return status;
+    TRY(request->store->ops->jobs->schedules(request->store, &filter, request->arena, &found, err));
+    if (found.count == 0)
+        return request_not_found("schedule", "schedule", name, err);
+    *schedule = found.schedules[0];
+    return PAWL_OK;
 }
 
 static pawl_status schedule_show(struct request *request, pawl_error *err) {
     struct job_schedule schedule;
-    pawl_status status = schedule_find(request, &schedule, err);
-    return status == PAWL_OK ? request_shown(request, schedule_columns, SCHEDULE_COLUMNS, &schedule, err)
-                             : status;
+    TRY(schedule_find(request, &schedule, err));
+    return request_shown(request, schedule_columns, SCHEDULE_COLUMNS, &schedule, err);
 }
 
 static pawl_status schedule_from(struct request *request, struct job_schedule *schedule, pawl_error *err) {
@@ -78,8 +72,8 @@ static pawl_status schedule_from(struct request *request, struct job_schedule *s
 
 static pawl_status compile(const struct job_schedule *schedule, struct schedule **compiled, pawl_error *err) {
     struct schedule_rule rule;
-    pawl_status status = schedule_rule_of(schedule, &rule, err);
-    return status == PAWL_OK ? schedule_compile(&rule, NULL, compiled, err) : status;
+    TRY(schedule_rule_of(schedule, &rule, err));
+    return schedule_compile(&rule, NULL, compiled, err);
 }
 
 pawl_status schedule_store(struct request *request, struct job_schedule *schedule, pawl_error *err) {
@@ -135,10 +129,9 @@ pawl_status schedule_given(struct request *request, struct job_schedule *schedul
             return error_set(err, PAWL_INVALID, "schedule", "%s needs one of cron, every and at", details[i]);
     if (!*given)
         return PAWL_OK;
-    pawl_status status = schedule_from(request, schedule, err);
-    if (status == PAWL_OK)
-        status = request->store->ops->core.clock_read(request->store, &now_ms, err);
-    return status == PAWL_OK ? schedule_first(schedule, now_ms, &schedule->next_ms, err) : status;
+    TRY(schedule_from(request, schedule, err));
+    TRY(request->store->ops->core.clock_read(request->store, &now_ms, err));
+    return schedule_first(schedule, now_ms, &schedule->next_ms, err);
 }
 
 /* ---- Changing */
@@ -158,42 +151,31 @@ static pawl_status schedule_owned(struct request *request, pawl_error *err) {
 static pawl_status schedule_put(struct request *request, pawl_error *err) {
     struct job_schedule schedule;
     int64_t now_ms = 0;
-    pawl_status status = schedule_from(request, &schedule, err);
-    if (status == PAWL_OK)
-        status = schedule_owned(request, err);
-    if (status == PAWL_OK)
-        status = request_json(request, "params", &schedule.params, err);
-    if (status == PAWL_OK)
-        status = request->store->ops->core.clock_read(request->store, &now_ms, err);
-    if (status == PAWL_OK)
-        status = schedule_first(&schedule, now_ms, &schedule.next_ms, err);
-    if (status == PAWL_OK)
-        status = pipeline_task_check(request->store, schedule.task, schedule.params, request->arena, err);
-    if (status == PAWL_OK)
-        status = schedule_store(request, &schedule, err);
-    return status == PAWL_OK ? schedule_show(request, err) : status;
+    TRY(schedule_from(request, &schedule, err));
+    TRY(schedule_owned(request, err));
+    TRY(request_json(request, "params", &schedule.params, err));
+    TRY(request->store->ops->core.clock_read(request->store, &now_ms, err));
+    TRY(schedule_first(&schedule, now_ms, &schedule.next_ms, err));
+    TRY(pipeline_task_check(request->store, schedule.task, schedule.params, request->arena, err));
+    TRY(schedule_store(request, &schedule, err));
+    return schedule_show(request, err);
 }
 
 static const struct column deleted_columns[] = {{COLUMN(TEXT, "name")}, {COLUMN(TEXT, "answer")}};
 
 static pawl_status schedule_remove(struct request *request, pawl_error *err) {
     pawl_str name = request_text(request, "name");
-    pawl_status status = schedule_owned(request, err);
-    if (status == PAWL_OK)
-        status = request->store->ops->jobs->schedule_remove(request->store, name, err);
-    return status == PAWL_OK
-               ? REQUEST_RECORD(request, deleted_columns, err, cell_text(name), cell_cstr("deleted"))
-               : status;
+    TRY(schedule_owned(request, err));
+    TRY(request->store->ops->jobs->schedule_remove(request->store, name, err));
+    return REQUEST_RECORD(request, deleted_columns, err, cell_text(name), cell_cstr("deleted"));
 }
 
 static pawl_status set_paused(struct request *request, bool paused, pawl_error *err) {
     struct job_schedule schedule;
-    pawl_status status = schedule_find(request, &schedule, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(schedule_find(request, &schedule, err));
     schedule.paused = paused;
-    status = schedule_store(request, &schedule, err);
-    return status == PAWL_OK ? schedule_show(request, err) : status;
+    TRY(schedule_store(request, &schedule, err));
+    return schedule_show(request, err);
 }
 
 static pawl_status schedule_pause(struct request *request, pawl_error *err) {
@@ -209,20 +191,20 @@ static pawl_status schedule_resume(struct request *request, pawl_error *err) {
 static pawl_status schedule_preview_of(struct request *request, pawl_error *err) {
     struct job_schedule schedule = {0};
     bool given = false;
-    pawl_status status = schedule_given(request, &schedule, &given, err);
-    if (status == PAWL_OK && !given && !request_value(request, "name").present)
+    TRY(schedule_given(request, &schedule, &given, err));
+    if (!given && !request_value(request, "name").present)
         return error_set(err, PAWL_INVALID, "schedule",
                          "name a schedule, or give one of %scron, %severy and %sat", request->front->dashes,
                          request->front->dashes, request->front->dashes);
-    if (status == PAWL_OK && !given)
-        status = schedule_find(request, &schedule, err);
-    return status == PAWL_OK ? schedule_instants(request, &schedule, err) : status;
+    if (!given)
+        TRY(schedule_find(request, &schedule, err));
+    return schedule_instants(request, &schedule, err);
 }
 
 static pawl_status schedule_run(struct request *request, pawl_error *err) {
     struct job_schedule schedule;
-    pawl_status status = schedule_find(request, &schedule, err);
-    return status == PAWL_OK ? task_enqueue(request, schedule.task, schedule.params, err) : status;
+    TRY(schedule_find(request, &schedule, err));
+    return task_enqueue(request, schedule.task, schedule.params, err);
 }
 
 /* ---- The table */

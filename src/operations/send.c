@@ -54,17 +54,16 @@ void message_input_set(pawl_outgoing *message, const struct message_input *input
 
 static pawl_status message_of(struct request *request, const struct value *values, pawl_outgoing *message,
                               pawl_error *err) {
-    pawl_status status = PAWL_OK;
     *message = (pawl_outgoing){.payload = STR("{}")};
-    for (size_t i = 0; status == PAWL_OK && i < message_input_count; i++) {
+    for (size_t i = 0; i < message_input_count; i++) {
         pawl_str text = values[i].text;
         if (message_inputs[i].type == INPUT_JSON && values[i].tree == NULL)
             continue;
         if (message_inputs[i].type == INPUT_JSON)
-            status = tree_text(request->arena, values[i].tree, 0, &text, err);
+            TRY(tree_text(request->arena, values[i].tree, 0, &text, err));
         message_input_set(message, &message_inputs[i], text, values[i].uuid);
     }
-    return status;
+    return PAWL_OK;
 }
 
 /* Those of `messages`, or the one that the other inputs describe. */
@@ -77,18 +76,17 @@ static pawl_status read_messages(struct request *request, pawl_outgoing **messag
         return error_set(err, PAWL_INVALID, "send", "it needs a type, or messages, and not both");
     *count = items != NULL ? items->count : 1;
     *messages = arena_array(request->arena, *count, sizeof **messages);
-    pawl_status status =
-        *messages != NULL ? PAWL_OK : error_set(err, PAWL_NO_MEMORY, "send", "no memory for the messages");
-    for (size_t i = 0; status == PAWL_OK && i < *count; i++) {
+    if (*messages == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "send", "no memory for the messages");
+    for (size_t i = 0; i < *count; i++) {
         struct value values[MESSAGE_INPUTS_MAX + 1] = {0};
         for (size_t k = 0; alone && k < message_input_count; k++)
             values[k] = request_value(request, message_fields[k].name);
         if (!alone)
-            status = operation_read(&one, "a message", items->items[i], values, err);
-        if (status == PAWL_OK)
-            status = message_of(request, values, &(*messages)[i], err);
+            TRY(operation_read(&one, "a message", items->items[i], values, err));
+        TRY(message_of(request, values, &(*messages)[i], err));
     }
-    return status;
+    return PAWL_OK;
 }
 
 const struct column sent_columns[SENT_COLUMNS] = {
@@ -124,16 +122,11 @@ static pawl_status send_messages(struct request *request, pawl_error *err) {
                                .consumer = request_text(request, "consumer")};
     struct put_result result;
     struct putter putter = request->front->putter(request->self);
-    pawl_status status = read_messages(request, &messages, &put.count, err);
+    TRY(read_messages(request, &messages, &put.count, err));
     put.messages = messages;
-    if (status == PAWL_OK)
-        status = request->front->key(request->self, 0, &put.request, err);
-    if (status == PAWL_OK)
-        status = request->store->ops->core.settings_read(request->store, &settings, err);
-    if (status == PAWL_OK)
-        status = traced_put(&putter, &put, &result, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->front->key(request->self, 0, &put.request, err));
+    TRY(request->store->ops->core.settings_read(request->store, &settings, err));
+    TRY(traced_put(&putter, &put, &result, err));
     request_list(request, sent_columns, SENT_COLUMNS);
     for (size_t i = 0; i < put.count; i++) {
         struct cell cells[SENT_COLUMNS];

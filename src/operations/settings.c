@@ -8,9 +8,8 @@
 
 static pawl_status settings_show(struct request *request, pawl_error *err) {
     struct settings settings;
-    pawl_status status = request->store->ops->core.settings_read(request->store, &settings, err);
-    return status == PAWL_OK ? request_shown(request, setting_columns, SETTING_COLUMNS, &settings, err)
-                             : status;
+    TRY(request->store->ops->core.settings_read(request->store, &settings, err));
+    return request_shown(request, setting_columns, SETTING_COLUMNS, &settings, err);
 }
 
 /* ---- Changing settings */
@@ -20,10 +19,10 @@ static pawl_status derive(struct request *request, struct settings_change *chang
     struct settings now;
     if (change->instance_lease_ms < 0 || change->stale_ms >= 0)
         return PAWL_OK;
-    pawl_status status = request->store->ops->core.settings_read(request->store, &now, err);
-    if (status == PAWL_OK && now.stale_ms < 2 * change->instance_lease_ms)
+    TRY(request->store->ops->core.settings_read(request->store, &now, err));
+    if (now.stale_ms < 2 * change->instance_lease_ms)
         change->stale_ms = 2 * change->instance_lease_ms;
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status settings_set(struct request *request, pawl_error *err) {
@@ -36,10 +35,9 @@ static pawl_status settings_set(struct request *request, pawl_error *err) {
                                      .dead_policy = request_choice(request, "dead_policy") != 0
                                                         ? request_choice(request, "dead_policy")
                                                         : -1};
-    pawl_status status = derive(request, &change, err);
-    if (status == PAWL_OK)
-        status = request->store->ops->core.settings_change(request->store, &change, err);
-    return status == PAWL_OK ? settings_show(request, err) : status;
+    TRY(derive(request, &change, err));
+    TRY(request->store->ops->core.settings_change(request->store, &change, err));
+    return settings_show(request, err);
 }
 
 /* ---- Upkeep */
@@ -69,10 +67,7 @@ static pawl_status maintain(struct request *request, pawl_error *err) {
     bool command = request_is_command(request);
     int rounds = 0;
     do {
-        pawl_status status =
-            housekeeping_round(request->store, uuid_nil(), command ? ROUND_ROWS : HTTP_ROWS, &round, err);
-        if (status != PAWL_OK)
-            return status;
+        TRY(housekeeping_round(request->store, uuid_nil(), command ? ROUND_ROWS : HTTP_ROWS, &round, err));
         housekeeping_add(&sum, &round);
     } while (command && round.more && ++rounds < ROUNDS_MAX);
     return request_shown(request, upkeep_columns, COLUMN_COUNT(upkeep_columns), &sum, err);
@@ -83,9 +78,7 @@ static const struct column check_columns[] = {{COLUMN(TEXT, "invariant")},
 
 static pawl_status check_invariants(struct request *request, pawl_error *err) {
     struct violations found;
-    pawl_status status = request->store->ops->view.check(request->store, request->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->store->ops->view.check(request->store, request->arena, &found, err));
     if (found.count > 0)
         request_exit_with(request, 1);
     request_list(request, check_columns, COLUMN_COUNT(check_columns));

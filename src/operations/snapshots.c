@@ -23,26 +23,25 @@ static pawl_status snapshot_set(struct request *request, pawl_error *err) {
                           .name = request_text(request, "name"),
                           .version = request_number(request, "version", 0)};
     enum store_answer answer = ANSWER_APPLIED;
-    pawl_status status = request_json(request, "state", &in.state, err);
-    if (status == PAWL_OK)
-        status = request->store->ops->events.snapshot_put(request->store, &in, &answer, err);
-    if (status == PAWL_OK && answer == ANSWER_STALE)
-        status = error_set(err, PAWL_STALE, "snapshot",
-                           "there is one of this version or a later one; nothing was changed");
-    if (status == PAWL_OK && answer == ANSWER_CONFLICT)
-        status = error_set(err, PAWL_CONFLICT, "snapshot", "the stream has not reached version %" PRId64,
-                           in.version);
-    return status == PAWL_OK ? answer_with(request, &in, answer_name(answer), err) : status;
+    TRY(request_json(request, "state", &in.state, err));
+    TRY(request->store->ops->events.snapshot_put(request->store, &in, &answer, err));
+    if (answer == ANSWER_STALE)
+        return error_set(err, PAWL_STALE, "snapshot",
+                         "there is one of this version or a later one; nothing was changed");
+    if (answer == ANSWER_CONFLICT)
+        return error_set(err, PAWL_CONFLICT, "snapshot", "the stream has not reached version %" PRId64,
+                         in.version);
+    return answer_with(request, &in, answer_name(answer), err);
 }
 
 static pawl_status snapshot_show(struct request *request, pawl_error *err) {
     struct snapshot found = {.version = 0};
-    pawl_status status = request->store->ops->events.snapshot_get(
+    TRY(request->store->ops->events.snapshot_get(
         request->store, request_text(request, "stream"), request_text(request, "name"),
-        request_number(request, "version", 0), request->arena, &found, err);
+        request_number(request, "version", 0), request->arena, &found, err));
     found.stream = request_text(request, "stream");
     found.name = request_text(request, "name");
-    return status == PAWL_OK ? answer_with(request, &found, "found", err) : status;
+    return answer_with(request, &found, "found", err);
 }
 
 #define SNAPSHOT_FIELDS                                                                                      \

@@ -17,23 +17,20 @@
 static pawl_status task_list(struct request *request, pawl_error *err) {
     struct task_list found = {.count = 0};
     int limit = request_limit(request);
-    pawl_status status = request->store->ops->jobs->tasks(
-        request->store, (pawl_str){NULL, 0}, request_after(request), limit, request->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->store->ops->jobs->tasks(request->store, (pawl_str){NULL, 0}, request_after(request), limit,
+                                         request->arena, &found, err));
     const char *next = found.count == (size_t)limit ? found.tasks[found.count - 1].name.ptr : NULL;
     return request_rows(request, ROWS_OF(task, found.tasks, found.count), next, err);
 }
 
 pawl_status task_find(struct request *request, pawl_str name, struct task *task, pawl_error *err) {
     struct task_list found = {.count = 0};
-    pawl_status status = request->store->ops->jobs->tasks(request->store, name, (pawl_str){NULL, 0}, 1,
-                                                          request->arena, &found, err);
-    if (status == PAWL_OK && found.count == 0)
-        status = request_not_found("task", "task", name, err);
-    if (status == PAWL_OK)
-        *task = found.tasks[0];
-    return status;
+    TRY(request->store->ops->jobs->tasks(request->store, name, (pawl_str){NULL, 0}, 1, request->arena, &found,
+                                         err));
+    if (found.count == 0)
+        return request_not_found("task", "task", name, err);
+    *task = found.tasks[0];
+    return PAWL_OK;
 }
 
 pawl_status task_owned(struct request *request, pawl_str name, pawl_error *err) {
@@ -55,8 +52,8 @@ pawl_status task_owned(struct request *request, pawl_str name, pawl_error *err) 
 
 static pawl_status task_show(struct request *request, pawl_error *err) {
     struct task task;
-    pawl_status status = task_find(request, request_text(request, "name"), &task, err);
-    return status == PAWL_OK ? request_shown(request, task_columns, TASK_COLUMNS, &task, err) : status;
+    TRY(task_find(request, request_text(request, "name"), &task, err));
+    return request_shown(request, task_columns, TASK_COLUMNS, &task, err);
 }
 
 static pawl_status store_refused(const struct request *request, const struct task *task,
@@ -83,9 +80,8 @@ static pawl_status task_store(struct request *request, struct task *task, pawl_s
     task->spec = str_from(arena_printf(request->arena, "{\"pipeline\":%.*s}", STR_ARG(document)));
     if (str_absent(task->spec))
         return error_set(err, PAWL_NO_MEMORY, "task", "no memory for the task");
-    pawl_status status =
-        request->store->ops->jobs->task_put(request->store, task, request->arena, &answer, err);
-    return status == PAWL_OK ? store_refused(request, task, &answer, err) : status;
+    TRY(request->store->ops->jobs->task_put(request->store, task, request->arena, &answer, err));
+    return store_refused(request, task, &answer, err);
 }
 
 pawl_status task_enqueue(struct request *request, pawl_str task, pawl_str params, pawl_error *err) {
@@ -93,34 +89,26 @@ pawl_status task_enqueue(struct request *request, pawl_str task, pawl_str params
     struct jobs_enqueue in = {.jobs = &job, .count = 1};
     struct enqueue_result out = {0};
     struct cell cells[ENQUEUED_COLUMNS];
-    pawl_status status = request_agent(request, &job.agent, err);
-    if (status == PAWL_OK)
-        status = request->front->key(request->self, 0, &in.request, err);
-    if (status == PAWL_OK)
-        status = pipeline_task_check(request->store, task, params, request->arena, err);
-    if (status == PAWL_OK)
-        status = request->store->ops->jobs->enqueue(request->store, &in, request->arena, &out, err);
-    if (status == PAWL_OK)
-        status = enqueue_refused(request, task, out.answers[0], err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request_agent(request, &job.agent, err));
+    TRY(request->front->key(request->self, 0, &in.request, err));
+    TRY(pipeline_task_check(request->store, task, params, request->arena, err));
+    TRY(request->store->ops->jobs->enqueue(request->store, &in, request->arena, &out, err));
+    TRY(enqueue_refused(request, task, out.answers[0], err));
     enqueued_cells(out.ids[0], out.answers[0], cells);
     return request_record(request, enqueued_columns, ENQUEUED_COLUMNS, cells, err);
 }
 
 static pawl_status task_run(struct request *request, pawl_error *err) {
     pawl_str params;
-    pawl_status status = request_json(request, "params", &params, err);
-    return status == PAWL_OK ? task_enqueue(request, request_text(request, "name"), params, err) : status;
+    TRY(request_json(request, "params", &params, err));
+    return task_enqueue(request, request_text(request, "name"), params, err);
 }
 
 /* ---- With its schedules */
 
 static pawl_status task_with_schedules(struct request *request, struct task *task,
                                        struct job_schedule_list *schedules, pawl_error *err) {
-    pawl_status status = task_find(request, request_text(request, "name"), task, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(task_find(request, request_text(request, "name"), task, err));
     struct schedule_filter filter = {.task = task->name, .limit = PAWL_LIST_MAX};
     return request->store->ops->jobs->schedules(request->store, &filter, request->arena, schedules, err);
 }
@@ -132,33 +120,26 @@ static pawl_status task_remove(struct request *request, pawl_error *err) {
     struct task task;
     struct job_schedule_list found = {0};
     const struct store_jobs_ops *ops = request->store->ops->jobs;
-    pawl_status status = task_with_schedules(request, &task, &found, err);
-    if (status == PAWL_OK)
-        status = task_owned(request, task.name, err);
-    for (size_t i = 0; status == PAWL_OK && i < found.count; i++)
-        status = ops->schedule_remove(request->store, found.schedules[i].name, err);
-    if (status == PAWL_OK)
-        status = ops->task_remove(request->store, task.name, err);
-    return status == PAWL_OK
-               ? REQUEST_RECORD(request, deleted_columns, err, cell_text(task.name), cell_cstr("deleted"))
-               : status;
+    TRY(task_with_schedules(request, &task, &found, err));
+    TRY(task_owned(request, task.name, err));
+    for (size_t i = 0; i < found.count; i++)
+        TRY(ops->schedule_remove(request->store, found.schedules[i].name, err));
+    TRY(ops->task_remove(request->store, task.name, err));
+    return REQUEST_RECORD(request, deleted_columns, err, cell_text(task.name), cell_cstr("deleted"));
 }
 
 /* Its schedules stop or go on; a schedule that goes on does not make up for the pause. */
 static pawl_status set_paused(struct request *request, bool paused, pawl_error *err) {
     struct task task;
     struct job_schedule_list found = {0};
-    pawl_status status = task_with_schedules(request, &task, &found, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(task_with_schedules(request, &task, &found, err));
     request_list(request, paused_columns, COLUMN_COUNT(paused_columns));
-    for (size_t i = 0; status == PAWL_OK && i < found.count; i++) {
+    for (size_t i = 0; i < found.count; i++) {
         found.schedules[i].paused = paused;
-        status = schedule_store(request, &found.schedules[i], err);
-        if (status == PAWL_OK)
-            request_row(request, (struct cell[]){cell_text(found.schedules[i].name), cell_bool(paused)});
+        TRY(schedule_store(request, &found.schedules[i], err));
+        request_row(request, (struct cell[]){cell_text(found.schedules[i].name), cell_bool(paused)});
     }
-    return status == PAWL_OK ? request_list_end(request, NULL, err) : status;
+    return request_list_end(request, NULL, err);
 }
 
 static pawl_status task_pause(struct request *request, pawl_error *err) {
@@ -179,34 +160,27 @@ static const struct column pipeline_columns[] = {
 static pawl_status needs_of(struct request *request, const struct pipeline *pipeline, size_t index,
                             pawl_str *text, pawl_error *err) {
     const struct pipeline_step *step = &pipeline->steps[index];
-    struct buf needs;
-    buf_init(&needs, 0);
+    AUTO_BUF(needs, 0);
     for (size_t i = 0; i < step->needs_count; i++) {
         buf_append_char(&needs, i == 0 ? '[' : ',');
         json_quote(&needs, pipeline->steps[step->needs[i].step].id);
     }
     buf_append_cstr(&needs, step->needs_count == 0 ? "[]" : "]");
-    pawl_status status = buf_status(&needs, "pipeline", err);
-    if (status == PAWL_OK)
-        status = str_dup(request->arena, buf_str(&needs), text, err);
-    buf_free(&needs);
-    return status;
+    TRY(buf_status(&needs, "pipeline", err));
+    return str_dup(request->arena, buf_str(&needs), text, err);
 }
 
 static pawl_status pipeline_steps(struct request *request, const struct pipeline *pipeline, pawl_error *err) {
-    pawl_status status = PAWL_OK;
     request_list(request, pipeline_columns, COLUMN_COUNT(pipeline_columns));
-    for (size_t i = 0; status == PAWL_OK && i < pipeline->steps_count; i++) {
+    for (size_t i = 0; i < pipeline->steps_count; i++) {
         const struct pipeline_step *step = &pipeline->steps[i];
         pawl_str needs = {NULL, 0};
-        status = needs_of(request, pipeline, i, &needs, err);
-        if (status == PAWL_OK)
-            request_row(request,
-                        (struct cell[]){cell_text(step->id), cell_text(step->uses), cell_text(needs),
-                                        cell_duration(step->timeout_ms), cell_int(step->attempts),
-                                        cell_bool(step->foreach != NULL), cell_text(step->condition)});
+        TRY(needs_of(request, pipeline, i, &needs, err));
+        request_row(request, (struct cell[]){cell_text(step->id), cell_text(step->uses), cell_text(needs),
+                                             cell_duration(step->timeout_ms), cell_int(step->attempts),
+                                             cell_bool(step->foreach != NULL), cell_text(step->condition)});
     }
-    return status == PAWL_OK ? request_list_end(request, NULL, err) : status;
+    return request_list_end(request, NULL, err);
 }
 
 static pawl_status task_pipeline(struct request *request, pawl_error *err) {
@@ -214,17 +188,13 @@ static pawl_status task_pipeline(struct request *request, pawl_error *err) {
     const struct tree *spec = NULL, *document = NULL;
     const struct pipeline *pipeline = NULL;
     pawl_str text = {NULL, 0};
-    pawl_status status = task_find(request, request_text(request, "name"), &task, err);
-    if (status == PAWL_OK)
-        status = tree_parse(request->arena, task.spec, NULL, &spec, err);
-    if (status == PAWL_OK && (document = tree_get_cstr(spec, "pipeline")) == NULL)
-        status =
-            error_set(err, PAWL_NOT_FOUND, "task", "the task '%.*s' has no pipeline", STR_ARG(task.name));
-    if (status == PAWL_OK)
-        status = tree_text(request->arena, document, 0, &text, err);
-    if (status == PAWL_OK)
-        status = pipeline_parse(request->arena, text, PIPELINE_JSON, &pipeline, err);
-    return status == PAWL_OK ? pipeline_steps(request, pipeline, err) : status;
+    TRY(task_find(request, request_text(request, "name"), &task, err));
+    TRY(tree_parse(request->arena, task.spec, NULL, &spec, err));
+    if ((document = tree_get_cstr(spec, "pipeline")) == NULL)
+        return error_set(err, PAWL_NOT_FOUND, "task", "the task '%.*s' has no pipeline", STR_ARG(task.name));
+    TRY(tree_text(request->arena, document, 0, &text, err));
+    TRY(pipeline_parse(request->arena, text, PIPELINE_JSON, &pipeline, err));
+    return pipeline_steps(request, pipeline, err);
 }
 
 enum { ENV_NAMES_MAX = 64 };
@@ -278,17 +248,16 @@ static const struct column checked_columns[] = {
 static pawl_status check_pipeline(struct request *request, pawl_error *err) {
     const struct pipeline *pipeline = NULL;
     pawl_str document, scopes;
-    pawl_status status = pipeline_checked(request, false, &pipeline, &document, &scopes, err);
-    return status == PAWL_OK ? REQUEST_RECORD(request, checked_columns, err, cell_bool(true),
-                                              cell_int((int64_t)pipeline->steps_count), cell_text(scopes))
-                             : status;
+    TRY(pipeline_checked(request, false, &pipeline, &document, &scopes, err));
+    return REQUEST_RECORD(request, checked_columns, err, cell_bool(true),
+                          cell_int((int64_t)pipeline->steps_count), cell_text(scopes));
 }
 
 static pawl_status show_pipeline(struct request *request, pawl_error *err) {
     const struct pipeline *pipeline = NULL;
     pawl_str document, scopes;
-    pawl_status status = pipeline_checked(request, false, &pipeline, &document, &scopes, err);
-    return status == PAWL_OK ? pipeline_steps(request, pipeline, err) : status;
+    TRY(pipeline_checked(request, false, &pipeline, &document, &scopes, err));
+    return pipeline_steps(request, pipeline, err);
 }
 
 /* With a rule it gets a schedule of the same name. */
@@ -304,24 +273,19 @@ static pawl_status task_create(struct request *request, pawl_error *err) {
     const struct pipeline *pipeline = NULL;
     pawl_str document = {NULL, 0};
     bool scheduled = false;
-    pawl_status status = schedule_given(request, &schedule, &scheduled, err);
-    if (status == PAWL_OK)
-        status = request_agent(request, &task.agent, err);
-    if (status == PAWL_OK)
-        status = task_owned(request, task.name, err);
-    if (status == PAWL_OK)
-        status = pipeline_checked(request, scheduled, &pipeline, &document, &task.scopes, err);
-    if (status == PAWL_OK)
-        status = request_json(request, "params", &task.params, err);
-    if (status == PAWL_OK)
-        status = task_store(request, &task, document, err);
+    TRY(schedule_given(request, &schedule, &scheduled, err));
+    TRY(request_agent(request, &task.agent, err));
+    TRY(task_owned(request, task.name, err));
+    TRY(pipeline_checked(request, scheduled, &pipeline, &document, &task.scopes, err));
+    TRY(request_json(request, "params", &task.params, err));
+    TRY(task_store(request, &task, document, err));
     schedule.name = task.name;
     schedule.task = task.name;
     schedule.version = 0;
-    if (status == PAWL_OK && scheduled)
-        status = schedule_store(request, &schedule, err);
+    if (scheduled)
+        TRY(schedule_store(request, &schedule, err));
     /* As the store has it, with its version. */
-    return status == PAWL_OK ? task_show(request, err) : status;
+    return task_show(request, err);
 }
 
 /* ---- The tables */

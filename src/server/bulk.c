@@ -145,9 +145,7 @@ static pawl_status step_dead(struct bulk *bulk, struct store *store, struct aren
     struct dead_ref refs[STEP_ROWS];
     size_t asked = 0;
     filter->limit = step_limit(bulk);
-    pawl_status status = store->ops->view.messages(store, filter, arena, &rows, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(store->ops->view.messages(store, filter, arena, &rows, err));
     for (size_t i = 0; i < rows.count; i++) {
         if (rows.rows[i].reason != DEAD_PARKED)
             refs[asked++] = (struct dead_ref){rows.rows[i].item.kind, rows.rows[i].item.seq};
@@ -155,12 +153,11 @@ static pawl_status step_dead(struct bulk *bulk, struct store *store, struct aren
     filter->after_seq = rows.next_seq;
     *more = rows.next_seq > 0;
     if (asked > 0 && !bulk->what.dry_run)
-        status = bulk->what.verb == BULK_REDRIVE_DEAD
-                     ? store->ops->core.dead_redrive(store, refs, asked, arena, &answers, err)
-                     : store->ops->core.dead_discard(store, refs, asked, arena, &answers, err);
-    if (status == PAWL_OK)
-        count_answers(bulk, answers.answers, asked, (int64_t)rows.count);
-    return status;
+        TRY(bulk->what.verb == BULK_REDRIVE_DEAD
+                ? store->ops->core.dead_redrive(store, refs, asked, arena, &answers, err)
+                : store->ops->core.dead_discard(store, refs, asked, arena, &answers, err));
+    count_answers(bulk, answers.answers, asked, (int64_t)rows.count);
+    return PAWL_OK;
 }
 
 static pawl_status step_jobs(struct bulk *bulk, struct store *store, struct arena *arena, bool *more,
@@ -170,21 +167,18 @@ static pawl_status step_jobs(struct bulk *bulk, struct store *store, struct aren
     struct job_answers answers = {.answers = NULL};
     int64_t ids[STEP_ROWS];
     filter->limit = step_limit(bulk);
-    pawl_status status = store->ops->jobs->jobs(store, filter, arena, &rows, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(store->ops->jobs->jobs(store, filter, arena, &rows, err));
     for (size_t i = 0; i < rows.count; i++)
         ids[i] = rows.rows[i].job.id;
     filter->after_id = rows.next_id;
     *more = rows.next_id > 0;
     if (rows.count > 0 && !bulk->what.dry_run)
-        status = bulk->what.verb == BULK_CANCEL_JOBS
-                     ? store->ops->jobs->cancel(store, ids, rows.count, arena, &answers, err)
-                     : store->ops->jobs->redrive(store, ids, rows.count, bulk->what.verb == BULK_DISCARD_JOBS,
-                                                 arena, &answers, err);
-    if (status == PAWL_OK)
-        count_answers(bulk, answers.answers, rows.count, (int64_t)rows.count);
-    return status;
+        TRY(bulk->what.verb == BULK_CANCEL_JOBS
+                ? store->ops->jobs->cancel(store, ids, rows.count, arena, &answers, err)
+                : store->ops->jobs->redrive(store, ids, rows.count, bulk->what.verb == BULK_DISCARD_JOBS,
+                                            arena, &answers, err));
+    count_answers(bulk, answers.answers, rows.count, (int64_t)rows.count);
+    return PAWL_OK;
 }
 
 /* Sleeps as long as the rate requires, a tenth of a second at a time. */
@@ -262,10 +256,9 @@ static pawl_status copy_texts(struct bulk *bulk, pawl_error *err) {
     pawl_str *texts[] = {&messages->stream, &messages->type, &messages->topic, &messages->fingerprint,
                          &jobs->queue,      &jobs->task,     &jobs->type,      &jobs->key,
                          &jobs->fingerprint};
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; status == PAWL_OK && i < sizeof texts / sizeof *texts; i++)
-        status = str_dup(bulk->arena, *texts[i], texts[i], err);
-    return status;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        TRY(str_dup(bulk->arena, *texts[i], texts[i], err));
+    return PAWL_OK;
 }
 
 pawl_status bulk_start(struct request *request, const struct bulk_new *in, pawl_error *err) {

@@ -89,10 +89,9 @@ static void add_point(struct sampler *sampler, const struct latency *while_ago) 
 
 /* The sample as the data of an event. */
 static void make_text(struct sampler *sampler, const struct latency *while_ago) {
-    struct buf buf;
     struct json_writer json;
     const struct overview *before = sampler->known ? &sampler->before : NULL;
-    buf_init(&buf, 0);
+    AUTO_BUF(buf, 0);
     json_writer_init(&json, &buf);
     json_begin_object(&json);
     json_key(&json, "sample");
@@ -103,7 +102,6 @@ static void make_text(struct sampler *sampler, const struct latency *while_ago) 
     char **text = &sampler->texts[sampler->number % SAMPLES_REPLAYED];
     free(*text);
     *text = buf.failed ? NULL : strdup(buf.ptr);
-    buf_free(&buf);
 }
 
 /* Runs in a thread of the pool. */

@@ -24,16 +24,13 @@ pawl_status run_view_find(struct store *store, pawl_str word, struct arena *aren
                           int64_t *now_ms, pawl_error *err) {
     struct runs_filter filter = {.limit = 1};
     struct run_list found = {0};
-    pawl_status status = PAWL_OK;
     if (str_to_i64(word, 1, INT64_MAX, &filter.id))
-        status = store->ops->runs->runs(store, &filter, arena, &found, err);
-    if (status == PAWL_OK && found.count == 0) {
+        TRY(store->ops->runs->runs(store, &filter, arena, &found, err));
+    if (found.count == 0) {
         filter.id = 0;
         filter.key = word;
-        status = store->ops->runs->runs(store, &filter, arena, &found, err);
+        TRY(store->ops->runs->runs(store, &filter, arena, &found, err));
     }
-    if (status != PAWL_OK)
-        return status;
     if (found.count == 0)
         return error_set(err, PAWL_NOT_FOUND, "run", "there is no run %.*s; pawl run list shows them",
                          STR_ARG(word));
@@ -47,9 +44,7 @@ pawl_status run_view_partition(struct store *store, const struct run_row *run, p
     struct partitions_filter filter = {
         .run = run->id, .name = name, .after_run = -1, .after_part = -1, .limit = 1};
     struct partition_list found = {0};
-    pawl_status status = store->ops->runs->partitions(store, &filter, arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(store->ops->runs->partitions(store, &filter, arena, &found, err));
     if (found.count == 0)
         return error_set(err, PAWL_NOT_FOUND, "run",
                          "the run %" PRId64 " has no partition %.*s; pawl run partitions shows them", run->id,

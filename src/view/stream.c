@@ -95,14 +95,11 @@ pawl_status streams_waiting(struct store *store, enum store_kind kind, int per_s
     gather.rows = arena_array(arena, (size_t)per_state * STATE_DEAD, sizeof *gather.rows);
     if (gather.rows == NULL)
         return error_set(err, PAWL_NO_MEMORY, "streams", "out of memory");
-    pawl_status status = PAWL_OK;
-    for (int state = STATE_READY; status == PAWL_OK && state <= STATE_DEAD; state++) {
+    for (int state = STATE_READY; state <= STATE_DEAD; state++) {
         struct message_filter filter = {.kind = kind, .state = state, .lane = -1};
         gather.left = per_state;
-        status = messages_visit(store, filter, (int64_t)per_state + 1, note, &gather, err);
+        TRY(messages_visit(store, filter, (int64_t)per_state + 1, note, &gather, err));
     }
-    if (status != PAWL_OK)
-        return status;
     qsort(gather.rows, gather.count, sizeof *gather.rows, by_place);
     size_t count = fold(gather.rows, gather.count);
     qsort(gather.rows, count, sizeof *gather.rows, by_need);

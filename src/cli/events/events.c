@@ -16,13 +16,12 @@
 /* The events of --ndjson, or the one that the words describe. */
 static pawl_status read_lines(struct cli *cli, pawl_event *events, size_t *count, pawl_error *err) {
     FILE *file = NULL;
-    struct buf line;
     bool more = true;
     size_t bytes_max = (size_t)options_number(&cli->arguments.options, OPTION_PAYLOAD_LIMIT);
     pawl_status status = input_open(cli_value(cli, "ndjson").text.ptr, &file, err);
     if (status != PAWL_OK)
         return status;
-    buf_init(&line, bytes_max + 2 * (size_t)PAWL_METADATA_BYTES_MAX);
+    AUTO_BUF(line, bytes_max + 2 * (size_t)PAWL_METADATA_BYTES_MAX);
     for (int64_t number = 1; status == PAWL_OK && more; number++) {
         pawl_error inner = {0};
         pawl_outgoing message = {.payload = STR("{}")};
@@ -56,7 +55,6 @@ static pawl_status read_lines(struct cli *cli, pawl_event *events, size_t *count
                                           .publish = cli_value(cli, "publish").number != 0,
                                           .topic = message.topic};
     }
-    buf_free(&line);
     input_close(file);
     return status;
 }
@@ -81,14 +79,13 @@ pawl_status append_terminal(struct cli *cli, pawl_error *err) {
         .stream = cli_value(cli, "stream").text,
         .events = events,
         .payload_bytes_max = (size_t)options_number(&cli->arguments.options, OPTION_PAYLOAD_LIMIT)};
-    pawl_status status = PAWL_OK;
     if (cli_value(cli, "events").present)
         return front_run(cli, cli->arguments.command->run, err);
     if (events == NULL)
         return error_set(err, PAWL_NO_MEMORY, "append", "no memory for the events");
     if (cli_value(cli, "ndjson").present)
-        status = read_lines(cli, events, &in.count, err);
+        TRY(read_lines(cli, events, &in.count, err));
     else
         read_words(cli, &events[in.count++]);
-    return status == PAWL_OK ? events_append(&request, &in, err) : status;
+    return events_append(&request, &in, err);
 }

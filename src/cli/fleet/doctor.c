@@ -1,6 +1,7 @@
 /* pawl doctor: what endangers the work, why, and what to do. */
 #include <string.h>
 
+#include "base/error.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/fault.h"
@@ -12,9 +13,7 @@ static pawl_status run_doctor(struct cli *cli, pawl_error *err) {
         .job_lease_ms = options_number(&cli->arguments.options, OPTION_JOB_LEASE),
     };
     struct doctor_report report;
-    pawl_status status = doctor_run(cli->store, &input, cli->arena, &report, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(doctor_run(cli->store, &input, cli->arena, &report, err));
     if (report.count > 0)
         cli->exit_code = report.faults > 0 ? EXIT_FAULTS : EXIT_VIOLATIONS;
     output_list_begin(&cli->output, finding_columns, FINDING_COLUMNS);
@@ -23,14 +22,12 @@ static pawl_status run_doctor(struct cli *cli, pawl_error *err) {
         finding_cells(&report.findings[i], cells);
         output_list_row(&cli->output, cells);
     }
-    status = output_list_end(&cli->output, "healthy: no check found anything", err);
-    if (status == PAWL_OK)
-        output_say(&cli->output, "%zu checks, %zu fault%s, %zu warning%s%s", report.checks, report.faults,
-                   report.faults == 1 ? "" : "s", report.warnings, report.warnings == 1 ? "" : "s",
-                   report.count > 0 && cli->output.format != OUTPUT_WIDE
-                       ? "; -o wide shows the advice in full"
-                       : "");
-    return status;
+    TRY(output_list_end(&cli->output, "healthy: no check found anything", err));
+    output_say(&cli->output, "%zu checks, %zu fault%s, %zu warning%s%s", report.checks, report.faults,
+               report.faults == 1 ? "" : "s", report.warnings, report.warnings == 1 ? "" : "s",
+               report.count > 0 && cli->output.format != OUTPUT_WIDE ? "; -o wide shows the advice in full"
+                                                                     : "");
+    return PAWL_OK;
 }
 
 static const struct operation commands[] = {

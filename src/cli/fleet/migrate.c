@@ -46,19 +46,11 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     struct store_config config = database_config(cli);
     struct migrate_config migrate = counts_of(&cli->arguments.options);
     struct migrate_result result;
-    pawl_status status = store_migrate(&config, &migrate, &result, err);
-    if (status != PAWL_OK)
-        return status;
-    status = store_open(&config, &cli->store, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(store_migrate(&config, &migrate, &result, err));
+    TRY(store_open(&config, &cli->store, err));
     struct settings settings;
-    status = cli->store->ops->core.settings_read(cli->store, &settings, err);
-    if (status != PAWL_OK)
-        return status;
-    status = check_counts(cli, &settings, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(cli->store->ops->core.settings_read(cli->store, &settings, err));
+    TRY(check_counts(cli, &settings, err));
     const char *shown = database_shown(cli);
     if (!output_is_json(&cli->output)) {
         if (result.applied == 0)

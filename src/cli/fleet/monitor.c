@@ -121,9 +121,8 @@ static pawl_status watch(struct monitor *monitor, pawl_error *err) {
     (void)read_interval(cli_value(monitor->cli, "interval"), &interval_ms); /* checked before */
     struct monitor_totals before = {.at_ms = 0};
     struct arena *arena = arena_create(0);
-    struct buf text;
     pawl_status status = arena != NULL ? PAWL_OK : error_set(err, PAWL_NO_MEMORY, "monitor", "out of memory");
-    buf_init(&text, 0);
+    AUTO_BUF(text, 0);
     int64_t due_ms = clock_boot_ms();
     for (int64_t looks = 1; status == PAWL_OK && !monitor->ended; looks++) {
         struct monitor_look *look = arena_alloc(arena, sizeof *look);
@@ -142,7 +141,6 @@ static pawl_status watch(struct monitor *monitor, pawl_error *err) {
             break;
         rest(monitor, due_ms);
     }
-    buf_free(&text);
     arena_free(arena);
     return status;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/json/json.h"
 #include "base/str.h"
 #include "base/uuid.h"
@@ -15,10 +16,8 @@
 
 pawl_status monitor_look(struct store *store, struct arena *arena, struct monitor_look *look,
                          pawl_error *err) {
-    pawl_status status = fleet_facts_read(store, arena, &look->facts, err);
-    if (status == PAWL_OK)
-        status = store->ops->alerts->rules(store, (pawl_str){NULL, 0}, arena, &look->alerts, err);
-    return status;
+    TRY(fleet_facts_read(store, arena, &look->facts, err));
+    return store->ops->alerts->rules(store, (pawl_str){NULL, 0}, arena, &look->alerts, err);
 }
 
 struct monitor_totals monitor_totals(const struct monitor_look *look) {
@@ -163,12 +162,11 @@ struct screen {
 /* One line, cut to the width; what others wrote is escaped. Past the last row nothing is written. */
 static void line(struct screen *screen, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static void line(struct screen *screen, const char *fmt, ...) {
-    struct buf text, safe;
     va_list args;
     if (screen->used >= screen->rows)
         return;
-    buf_init(&text, 0);
-    buf_init(&safe, 0);
+    AUTO_BUF(text, 0);
+    AUTO_BUF(safe, 0);
     va_start(args, fmt);
     buf_vprintf(&text, fmt, args);
     va_end(args);
@@ -182,8 +180,6 @@ static void line(struct screen *screen, const char *fmt, ...) {
     buf_append(screen->out, safe.ptr, at);
     buf_append_char(screen->out, '\n');
     screen->used++;
-    buf_free(&text);
-    buf_free(&safe);
 }
 
 static void show_work(struct screen *screen, const struct monitor_look *look) {

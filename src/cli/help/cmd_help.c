@@ -9,14 +9,11 @@
 #include "cli/help/man.h"
 
 static pawl_status show_buf(struct cli *cli, void (*append)(struct buf *), pawl_error *err) {
-    struct buf buf;
-    buf_init(&buf, 0);
+    AUTO_BUF(buf, 0);
     append(&buf);
-    pawl_status status = buf_status(&buf, "help", err);
-    if (status == PAWL_OK)
-        fwrite(buf.ptr, 1, buf.len, cli->output.file);
-    buf_free(&buf);
-    return status;
+    TRY(buf_status(&buf, "help", err));
+    fwrite(buf.ptr, 1, buf.len, cli->output.file);
+    return PAWL_OK;
 }
 
 static void append_options(struct buf *buf) { options_help(buf, option_rows, OPTION_COUNT); }
@@ -51,14 +48,13 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     cli->usage = true; /* only the words can be wrong here */
     const struct operation *command = NULL;
     int used = 0;
-    pawl_status status = command_find(words, count, &command, &used, err);
+    TRY(command_find(words, count, &command, &used, err));
     if (count == 1 && command_is_group(words[0]))
         return help_noun(cli, words[0], err);
-    if (status == PAWL_OK && used < count)
-        status = error_set(err, PAWL_INVALID, "help",
-                           "there is no command \"%s %s\". pawl help %s lists them", words[0], words[1],
-                           words[0]);
-    return status == PAWL_OK ? help_show(cli, command, err) : status;
+    if (used < count)
+        return error_set(err, PAWL_INVALID, "help", "there is no command \"%s %s\". pawl help %s lists them",
+                         words[0], words[1], words[0]);
+    return help_show(cli, command, err);
 }
 
 static const struct field fields[] = {

@@ -341,11 +341,9 @@ static void fish_words(struct buf *buf) {
         }
         if (*word == '\0')
             continue;
-        struct buf condition;
-        buf_init(&condition, 0);
+        AUTO_BUF(condition, 0);
         buf_printf(&condition, "__pawl_is_only %.*s \"help %.*s\"", (int)len, path, (int)len, path);
         fish_word(buf, condition.ptr, (pawl_str){word, strlen(word)}, command->summary);
-        buf_free(&condition);
     }
 }
 

@@ -102,25 +102,21 @@ static void append_options(struct buf *buf, uint64_t options) {
         buf_append_cstr(buf, "  ");
         help_option_name(buf, row);
         buf_append_char(buf, '\n');
-        struct buf text;
-        buf_init(&text, 0);
+        AUTO_BUF(text, 0);
         help_option_text(&text, row);
         wrap(buf, text.ptr, 6);
-        buf_free(&text);
     }
 }
 
 static void append_inputs(struct buf *buf, const struct operation *command) {
     const struct field *input;
     for (size_t i = 0; (input = command_input(command, i)) != NULL; i++) {
-        struct buf text;
-        buf_init(&text, 0);
+        AUTO_BUF(text, 0);
         buf_append_cstr(buf, "  ");
         help_input_name(buf, input);
         buf_append_char(buf, '\n');
         help_input_text(&text, input);
         wrap(buf, text.ptr, 6);
-        buf_free(&text);
     }
 }
 
@@ -188,8 +184,7 @@ static void append_overview(struct buf *buf) {
 /* A line for each verb of a noun. */
 static void append_noun(struct buf *buf, const char *noun) {
     const struct operation *command;
-    struct buf line;
-    buf_init(&line, 0);
+    AUTO_BUF(line, 0);
     for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
         char path[COMMAND_PATH_BYTES];
         if (!command_in_group(command, noun))
@@ -203,36 +198,28 @@ static void append_noun(struct buf *buf, const char *noun) {
         wrap(buf, line.ptr, 6);
     }
     buf_printf(buf, "\npawl help %s VERB shows the options of one, with examples.\n", noun);
-    buf_free(&line);
 }
 
 /* Help is for people: it is text also where answers are JSON. */
 static pawl_status show(struct cli *cli, struct buf *buf, pawl_error *err) {
-    pawl_status status = buf_status(buf, "help", err);
-    if (status == PAWL_OK)
-        fwrite(buf->ptr, 1, buf->len, cli->output.file);
-    return status;
+    TRY(buf_status(buf, "help", err));
+    fwrite(buf->ptr, 1, buf->len, cli->output.file);
+    return PAWL_OK;
 }
 
 pawl_status help_noun(struct cli *cli, const char *noun, pawl_error *err) {
-    struct buf buf;
-    buf_init(&buf, 0);
+    AUTO_BUF(buf, 0);
     append_noun(&buf, noun);
-    pawl_status status = show(cli, &buf, err);
-    buf_free(&buf);
-    return status;
+    return show(cli, &buf, err);
 }
 
 pawl_status help_show(struct cli *cli, const struct operation *command, pawl_error *err) {
-    struct buf buf;
-    buf_init(&buf, 0);
+    AUTO_BUF(buf, 0);
     if (command != NULL)
         append_command(&buf, command);
     else
         append_overview(&buf);
-    pawl_status status = show(cli, &buf, err);
-    buf_free(&buf);
-    return status;
+    return show(cli, &buf, err);
 }
 
 pawl_status help_exit_codes(struct cli *cli, pawl_error *err) {

@@ -118,35 +118,27 @@ static void options(struct buf *buf, uint64_t bits) {
     for (int id = 0; id < OPTION_COUNT; id++) {
         if ((bits & OPTION_BIT(id)) == 0)
             continue;
-        struct buf name;
-        struct buf text;
-        buf_init(&name, 0);
-        buf_init(&text, 0);
+        AUTO_BUF(name, 0);
+        AUTO_BUF(text, 0);
         help_option_name(&name, &option_rows[id]);
         help_option_text(&text, &option_rows[id]);
         tagged(buf, &name, text.ptr);
-        buf_free(&name);
-        buf_free(&text);
     }
 }
 
 static void inputs(struct buf *buf, const struct operation *row) {
     const struct field *input;
     for (size_t i = 0; (input = command_input(row, i)) != NULL; i++) {
-        struct buf name, text;
-        buf_init(&name, 0);
-        buf_init(&text, 0);
+        AUTO_BUF(name, 0);
+        AUTO_BUF(text, 0);
         help_input_name(&name, input);
         help_input_text(&text, input);
         tagged(buf, &name, text.ptr);
-        buf_free(&name);
-        buf_free(&text);
     }
 }
 
 static void command(struct buf *buf, const struct operation *row) {
-    struct buf usage;
-    buf_init(&usage, 0);
+    AUTO_BUF(usage, 0);
     help_usage(&usage, row);
     buf_append_cstr(buf, ".SS \"");
     escape(buf, usage.ptr, usage.len);
@@ -154,7 +146,6 @@ static void command(struct buf *buf, const struct operation *row) {
     buf_reset(&usage);
     buf_printf(&usage, "%s.", row->summary);
     prose(buf, usage.ptr);
-    buf_free(&usage);
     if (row->details != NULL) {
         buf_append_cstr(buf, ".PP\n");
         paragraphs(buf, row->details);
@@ -171,28 +162,22 @@ static void environment(struct buf *buf) {
         const struct option_row *row = &option_rows[id];
         if (row->environment == NULL)
             continue;
-        struct buf name;
-        struct buf text;
-        buf_init(&name, 0);
-        buf_init(&text, 0);
+        AUTO_BUF(name, 0);
+        AUTO_BUF(text, 0);
         buf_append_cstr(&name, row->environment);
         if (row->alias != NULL)
             buf_printf(&name, ", %s", row->alias);
         buf_printf(&text, "The same as %s. %s", options_flag(row, flag), row->help);
         tagged(buf, &name, text.ptr);
-        buf_free(&name);
-        buf_free(&text);
     }
 }
 
 static void exit_status(struct buf *buf) {
     for (size_t i = 0; i < exit_codes_count; i++) {
         buf_printf(buf, ".TP\n\\fB%d\\fR\n", exit_codes[i].code);
-        struct buf text;
-        buf_init(&text, 0);
+        AUTO_BUF(text, 0);
         buf_printf(&text, "%s: %s.", exit_codes[i].name, exit_codes[i].meaning);
         prose(buf, text.ptr);
-        buf_free(&text);
     }
 }
 

@@ -25,8 +25,7 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     char libpq[STORE_VERSION_BYTES];
     pawl_error unreachable = {.text = ""};
     int version = schema_version(cli, &unreachable);
-    struct buf masked;
-    buf_init(&masked, 0);
+    AUTO_BUF(masked, 0);
     url_redact_text(&masked, unreachable.text);
     struct cell cells[] = {
         cell_cstr(PAWL_VERSION),
@@ -38,9 +37,7 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
         cell_cstr(store_sqlite_version()),
         cell_cstr(store_libpq_version(libpq)),
     };
-    pawl_status status = output_record(&cli->output, columns, sizeof columns / sizeof *columns, cells, err);
-    buf_free(&masked);
-    return status;
+    return output_record(&cli->output, columns, sizeof columns / sizeof *columns, cells, err);
 }
 
 static const struct operation commands[] = {

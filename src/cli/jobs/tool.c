@@ -22,8 +22,7 @@ static pawl_status call(struct cli *cli, pawl_error *err) {
     struct tools *tools = NULL;
     struct value arguments = cli_value(cli, "arguments");
     struct tool_answer answer = {0};
-    struct buf json;
-    buf_init(&json, 0);
+    AUTO_BUF(json, 0);
     pawl_status status = tool_registry_open(cli, &tools, err);
     if (status == PAWL_OK) {
         struct stop_limit wait = wait_of(cli, PAWL_PIPELINE_TIMEOUT_MS_DEFAULT);
@@ -45,7 +44,6 @@ static pawl_status call(struct cli *cli, pawl_error *err) {
     }
     if (status == PAWL_OK)
         fwrite(json.ptr, 1, json.len, cli->output.file);
-    buf_free(&json);
     tools_free(tools);
     return status;
 }

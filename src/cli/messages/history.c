@@ -100,16 +100,13 @@ static pawl_status archive_flush(struct archive *archive, pawl_error *err) {
     int64_t removed = 0;
     if (archive->count == 0)
         return PAWL_OK;
-    pawl_status status = write_lines(archive, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(write_lines(archive, err));
     archive->archived += (int64_t)archive->count;
-    status = store->ops->core.history_remove(store, archive->refs, archive->count, &removed, err);
-    if (status == PAWL_OK)
-        archive->removed += removed;
+    TRY(store->ops->core.history_remove(store, archive->refs, archive->count, &removed, err));
+    archive->removed += removed;
     archive->count = 0;
     buf_reset(&archive->lines);
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status archive_row(void *self, const struct message_row *row, pawl_error *err) {

@@ -98,19 +98,15 @@ static size_t append_escape(struct buf *buf, pawl_str value, size_t at) {
 static pawl_status unquote(struct arena *arena, pawl_str value, pawl_str *text, pawl_error *err) {
     if (value.ptr[0] != '"')
         return error_set(err, PAWL_INVALID, "ndjson", "is not a string");
-    struct buf buf;
-    buf_init(&buf, 0);
+    AUTO_BUF(buf, 0);
     for (size_t at = 1; at + 1 < value.len;) {
         if (value.ptr[at] == '\\')
             at = append_escape(&buf, value, at + 1);
         else
             buf_append_char(&buf, value.ptr[at++]);
     }
-    pawl_status status = buf_status(&buf, "ndjson", err);
-    if (status == PAWL_OK)
-        status = str_dup(arena, (pawl_str){buf.ptr, buf.len}, text, err);
-    buf_free(&buf);
-    return status;
+    TRY(buf_status(&buf, "ndjson", err));
+    return str_dup(arena, (pawl_str){buf.ptr, buf.len}, text, err);
 }
 
 /* What the headers of an event are called. */
@@ -161,9 +157,7 @@ static pawl_status take_field(struct arena *arena, size_t count, pawl_str key, p
 static pawl_status read_line(struct arena *arena, size_t count, pawl_str line, pawl_outgoing *message,
                              pawl_error *err) {
     pawl_outgoing read = *message;
-    pawl_status status = json_check(line, "ndjson", err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(json_check(line, "ndjson", err));
     size_t at = skip_blanks(line, 0);
     if (line.ptr[at] != '{')
         return error_set(err, PAWL_INVALID, "ndjson",
@@ -176,9 +170,7 @@ static pawl_status read_line(struct arena *arena, size_t count, pawl_str line, p
         pawl_str key = {line.ptr + at + 1, key_end - at - 2};
         at = skip_blanks(line, skip_blanks(line, key_end) + 1);
         size_t end = skip_value(line, at);
-        status = take_field(arena, count, key, (pawl_str){line.ptr + at, end - at}, &read, err);
-        if (status != PAWL_OK)
-            return status;
+        TRY(take_field(arena, count, key, (pawl_str){line.ptr + at, end - at}, &read, err));
         for (size_t i = 0; i < count; i++) {
             if (!str_equal_cstr(key, field_at(i)->name))
                 continue;

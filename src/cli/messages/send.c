@@ -29,12 +29,11 @@ struct sender {
 /* The object of every --header key=value, in *text; absent when there is none. */
 static pawl_status headers_json(struct cli *cli, pawl_str *text, pawl_error *err) {
     const struct tree *headers = cli_value(cli, "header").tree;
-    struct buf buf;
     struct json_writer writer;
     pawl_status status = PAWL_OK;
     if (headers == NULL)
         return PAWL_OK;
-    buf_init(&buf, PAWL_METADATA_BYTES_MAX);
+    AUTO_BUF(buf, PAWL_METADATA_BYTES_MAX);
     json_writer_init(&writer, &buf);
     json_begin_object(&writer);
     for (size_t i = 0; i < headers->count && status == PAWL_OK; i++) {
@@ -63,7 +62,6 @@ static pawl_status headers_json(struct cli *cli, pawl_str *text, pawl_error *err
         status = buf_status(&buf, "send", err);
     if (status == PAWL_OK)
         status = str_dup(cli->arena, buf_str(&buf), text, err);
-    buf_free(&buf);
     return status;
 }
 
@@ -139,12 +137,11 @@ static void tell_sent(struct sender *sender) {
 
 /* Sends what has been read. */
 static pawl_status flush_lines(struct sender *sender, struct line_reader *reader, pawl_error *err) {
-    pawl_status status = PAWL_OK;
     if (reader->count > 0)
-        status = send_some(sender, reader->messages, reader->count, err);
+        TRY(send_some(sender, reader->messages, reader->count, err));
     reader->count = 0;
     arena_reset(sender->arena);
-    return status;
+    return PAWL_OK;
 }
 
 /* One line into the next message; blank lines are passed over. */
@@ -158,18 +155,14 @@ static pawl_status take_line(struct sender *sender, struct line_reader *reader, 
                          PAWL_BATCH_MAX);
     pawl_outgoing message = *defaults;
     pawl_str copy;
-    pawl_status status = str_dup(sender->arena, line, &copy, err);
-    if (status == PAWL_OK)
-        status = ndjson_message(sender->arena, copy, &message, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(str_dup(sender->arena, line, &copy, err));
+    TRY(ndjson_message(sender->arena, copy, &message, err));
     struct messages_put one = sender->put;
     one.messages = &message;
     one.count = 1;
-    status = check_put(&one, err);
-    if (status == PAWL_OK)
-        reader->messages[reader->count++] = message;
-    return status;
+    TRY(check_put(&one, err));
+    reader->messages[reader->count++] = message;
+    return PAWL_OK;
 }
 
 static pawl_status read_lines(struct sender *sender, struct line_reader *reader,
@@ -216,9 +209,7 @@ static pawl_status send_all(struct sender *sender, pawl_error *err) {
     struct cli *cli = sender->cli;
     struct value count = cli_value(cli, "count");
     pawl_outgoing message;
-    pawl_status status = message_from_flags(cli, &message, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(message_from_flags(cli, &message, err));
     return cli_value(cli, "ndjson").present
                ? send_lines(sender, &message, err)
                : send_copies(sender, &message, count.present ? count.number : 1, err);

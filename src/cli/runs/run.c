@@ -1,6 +1,7 @@
 /* pawl run show: one run, with what it waits for, or followed to its end. */
 #include <inttypes.h>
 
+#include "base/error.h"
 #include "base/str.h"
 #include "cli/commands.h"
 #include "cli/front.h"
@@ -17,20 +18,19 @@ static pawl_status say_health(struct cli *cli, const struct run_row *run, pawl_e
                                        .limit = PAWL_LIST_MAX};
     struct partition_list stuck = {0};
     struct job_counts_list counts = {0};
-    pawl_status status = cli->store->ops->runs->partitions(cli->store, &filter, cli->arena, &stuck, err);
-    if (status == PAWL_OK)
-        status = cli->store->ops->jobs->counts(cli->store, cli->arena, &counts, err);
-    for (size_t i = 0; status == PAWL_OK && i < counts.count; i++) {
+    TRY(cli->store->ops->runs->partitions(cli->store, &filter, cli->arena, &stuck, err));
+    TRY(cli->store->ops->jobs->counts(cli->store, cli->arena, &counts, err));
+    for (size_t i = 0; i < counts.count; i++) {
         if (str_equal(counts.queues[i].queue, run->queue))
             output_say(&cli->output, "queue %.*s: %" PRId64 " ready, %" PRId64 " running",
                        STR_ARG(run->queue), counts.queues[i].ready, counts.queues[i].running);
     }
-    if (status == PAWL_OK && stuck.count > 0)
+    if (stuck.count > 0)
         output_say(&cli->output,
                    "%zu partitions are stuck: no update for 10 minutes; pawl run partitions %" PRId64
                    " --quiet 10m",
                    stuck.count, run->id);
-    return status;
+    return PAWL_OK;
 }
 
 pawl_status run_show_terminal(struct cli *cli, pawl_error *err) {

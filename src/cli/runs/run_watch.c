@@ -25,20 +25,15 @@ static pawl_status print(struct cli *cli, const struct run_row *run, const struc
     const char *line = NULL;
     struct cell cells[RUN_COLUMNS];
     if (output_is_json(&cli->output)) {
-        struct buf text;
-        buf_init(&text, 0);
+        AUTO_BUF(text, 0);
         run_view_cells(arena, run, gauge, cells);
         output_cells_json(&text, run_columns, RUN_COLUMNS, cells);
-        pawl_status status = buf_status(&text, "run", err);
-        if (status == PAWL_OK)
-            fprintf(file, "%.*s\n", (int)text.len, text.ptr);
-        buf_free(&text);
+        TRY(buf_status(&text, "run", err));
+        fprintf(file, "%.*s\n", (int)text.len, text.ptr);
         fflush(file);
-        return status;
+        return PAWL_OK;
     }
-    pawl_status status = run_view_line(arena, run, gauge, &line, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(run_view_line(arena, run, gauge, &line, err));
     if (isatty(fileno(file)))
         fprintf(file, "\r\033[K%s%s", line, run_view_ended(run) ? "\n" : "");
     else

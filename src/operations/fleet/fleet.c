@@ -17,11 +17,8 @@ static const struct column evicted_columns[] = {{COLUMN(UUID, "id")}, {COLUMN(TE
 static pawl_status instance_list(struct request *request, pawl_error *err) {
     struct instance_rows rows;
     int64_t now_ms = 0;
-    pawl_status status = request->store->ops->core.clock_read(request->store, &now_ms, err);
-    if (status == PAWL_OK)
-        status = request->store->ops->view.instances(request->store, request->arena, &rows, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->store->ops->core.clock_read(request->store, &now_ms, err));
+    TRY(request->store->ops->view.instances(request->store, request->arena, &rows, err));
     request_list(request, instance_columns, INSTANCE_COLUMNS);
     for (size_t i = 0; i < rows.count; i++) {
         struct cell cells[INSTANCE_COLUMNS];
@@ -33,9 +30,7 @@ static pawl_status instance_list(struct request *request, pawl_error *err) {
 
 static pawl_status instance_evict(struct request *request, pawl_error *err) {
     pawl_uuid id = request_value(request, "id").uuid;
-    pawl_status status = request->store->ops->core.instance_evict(request->store, id, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->store->ops->core.instance_evict(request->store, id, err));
     return REQUEST_RECORD(request, evicted_columns, err, cell_uuid(id), cell_cstr("evicted"));
 }
 
@@ -43,21 +38,19 @@ static pawl_status lane_list(struct request *request, pawl_error *err) {
     struct settings settings;
     int kind, last;
     request_kinds(request, &kind, &last);
-    pawl_status status = request->store->ops->core.settings_read(request->store, &settings, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->store->ops->core.settings_read(request->store, &settings, err));
     request_list(request, lane_columns, LANE_COLUMNS);
-    for (; status == PAWL_OK && kind <= last; kind++) {
+    for (; kind <= last; kind++) {
         struct lane_rows rows = {.count = 0};
-        status = request->store->ops->view.lanes(request->store, (enum store_kind)kind, request->arena, &rows,
-                                                 err);
-        for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
+        TRY(request->store->ops->view.lanes(request->store, (enum store_kind)kind, request->arena, &rows,
+                                            err));
+        for (size_t i = 0; i < rows.count; i++) {
             struct cell cells[LANE_COLUMNS];
             lane_cells(&rows.rows[i], &settings, cells);
             request_row(request, cells);
         }
     }
-    return status == PAWL_OK ? request_list_end(request, NULL, err) : status;
+    return request_list_end(request, NULL, err);
 }
 
 /* ---- Streams */
@@ -72,21 +65,20 @@ static const struct column place_columns[PLACE_COLUMNS] = {
 /* The owner of the lane for a kind; nil when it is free. */
 static pawl_status owner_of(struct request *request, int kind, int lane, pawl_uuid *owner, pawl_error *err) {
     struct lane_rows rows = {.count = 0};
-    pawl_status status =
-        request->store->ops->view.lanes(request->store, (enum store_kind)kind, request->arena, &rows, err);
+    TRY(request->store->ops->view.lanes(request->store, (enum store_kind)kind, request->arena, &rows, err));
     *owner = uuid_nil();
-    for (size_t i = 0; status == PAWL_OK && i < rows.count; i++)
+    for (size_t i = 0; i < rows.count; i++)
         if (rows.rows[i].lane == lane)
             *owner = rows.rows[i].owner;
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status read_paused(struct request *request, pawl_str stream, bool *paused, pawl_error *err) {
     struct pause_rows rows;
-    pawl_status status = request->store->ops->relay->pauses(request->store, request->arena, &rows, err);
-    for (size_t i = 0; status == PAWL_OK && i < rows.count; i++)
+    TRY(request->store->ops->relay->pauses(request->store, request->arena, &rows, err));
+    for (size_t i = 0; i < rows.count; i++)
         *paused = *paused || (rows.rows[i].scope == PAUSE_STREAM && str_equal(rows.rows[i].name, stream));
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status stream_place(struct request *request, pawl_error *err) {
@@ -95,25 +87,21 @@ static pawl_status stream_place(struct request *request, pawl_error *err) {
     pawl_read query = {.stream = stream, .backward = true, .limit = 1};
     struct event_list head = {.head = 0};
     bool paused = false;
-    pawl_status status = request->store->ops->core.settings_read(request->store, &settings, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->store->ops->core.settings_read(request->store, &settings, err));
     uint32_t partition = partition_of(stream, (uint32_t)settings.partition_count);
     int lane = (int)lane_of(partition, (uint32_t)settings.lane_count);
     struct cell cells[PLACE_COLUMNS] = {cell_text(stream), cell_int(partition), cell_int(lane),
                                         cell_int(settings.partition_count), cell_int(settings.lane_count)};
-    for (int kind = KIND_OUTBOX; status == PAWL_OK && kind <= KIND_COUNT; kind++) {
+    for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++) {
         pawl_uuid owner;
-        status = owner_of(request, kind, lane, &owner, err);
+        TRY(owner_of(request, kind, lane, &owner, err));
         cells[4 + kind] = cell_uuid(owner);
     }
-    if (status == PAWL_OK)
-        status = request->store->ops->events.events_read(request->store, &query, request->arena, &head, err);
-    if (status == PAWL_OK)
-        status = read_paused(request, stream, &paused, err);
+    TRY(request->store->ops->events.events_read(request->store, &query, request->arena, &head, err));
+    TRY(read_paused(request, stream, &paused, err));
     cells[PLACE_COLUMNS - 2] = cell_int(head.head);
     cells[PLACE_COLUMNS - 1] = cell_bool(paused);
-    return status == PAWL_OK ? request_record(request, place_columns, PLACE_COLUMNS, cells, err) : status;
+    return request_record(request, place_columns, PLACE_COLUMNS, cells, err);
 }
 
 /* ---- What is not in the database */
@@ -188,18 +176,15 @@ static const struct column duty_columns[] = {{.key = "name", TEXT_OF(name)},
 
 static pawl_status duty_list(struct request *request, pawl_error *err) {
     struct duty_rows found;
-    pawl_status status = request->store->ops->relay->duties(request->store, request->arena, &found, err);
-    return status == PAWL_OK ? request_rows(request, ROWS_OF(duty, found.rows, found.count), NULL, err)
-                             : status;
+    TRY(request->store->ops->relay->duties(request->store, request->arena, &found, err));
+    return request_rows(request, ROWS_OF(duty, found.rows, found.count), NULL, err);
 }
 
 static pawl_status stream_list(struct request *request, pawl_error *err) {
     struct stream_rows found;
     int64_t look = request_number(request, "look", PAWL_LIST_SCAN);
-    pawl_status status = streams_waiting(request->store, (enum store_kind)request_choice(request, "kind"),
-                                         (int)look, request->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(streams_waiting(request->store, (enum store_kind)request_choice(request, "kind"), (int)look,
+                        request->arena, &found, err));
     if (found.count > 0 && !found.rows[0].complete)
         request_below(
             request,

@@ -152,16 +152,14 @@ static pawl_status write_executions(struct request *request, const struct instan
 static pawl_status answer_worker(struct request *request, const struct instance_row *row, int64_t now_ms,
                                  pawl_error *err) {
     struct cell cells[DETAIL_COLUMNS];
-    struct buf leases, executions;
     struct run_sums sums = {0};
-    buf_init(&leases, 0);
-    buf_init(&executions, 0);
-    pawl_status status = write_leases(request, row->id, &leases, err);
-    if (status == PAWL_OK)
-        status = request->store->ops->jobs->run_sums(request->store, row->started_ms, row->id, &sums, err);
-    if (status == PAWL_OK && sums.runs > 0)
-        status = write_executions(request, row, &executions, err);
-    else if (status == PAWL_OK)
+    AUTO_BUF(leases, 0);
+    AUTO_BUF(executions, 0);
+    TRY(write_leases(request, row->id, &leases, err));
+    TRY(request->store->ops->jobs->run_sums(request->store, row->started_ms, row->id, &sums, err));
+    if (sums.runs > 0)
+        TRY(write_executions(request, row, &executions, err));
+    else
         buf_append_cstr(&executions, "[]");
     const struct cell made[] = {cell_cstr(instance_state_name(row, now_ms)),
                                 cell_int(row->beat_age_ms / 1000),
@@ -173,19 +171,14 @@ static pawl_status answer_worker(struct request *request, const struct instance_
                                 cell_text(buf_str(&leases)),
                                 cell_text(buf_str(&executions))};
     row_cells(detail_columns, DETAIL_COLUMNS, row, made, cells);
-    if (status == PAWL_OK)
-        status = request_record(request, detail_columns, DETAIL_COLUMNS, cells, err);
-    buf_free(&leases);
-    buf_free(&executions);
-    return status;
+    return request_record(request, detail_columns, DETAIL_COLUMNS, cells, err);
 }
 
 /* All instances, and the time. */
 static pawl_status read_fleet(struct request *request, struct instance_rows *rows, int64_t *now_ms,
                               pawl_error *err) {
-    pawl_status status = request->store->ops->core.clock_read(request->store, now_ms, err);
-    return status == PAWL_OK ? request->store->ops->view.instances(request->store, request->arena, rows, err)
-                             : status;
+    TRY(request->store->ops->core.clock_read(request->store, now_ms, err));
+    return request->store->ops->view.instances(request->store, request->arena, rows, err);
 }
 
 static pawl_status worker_show(struct request *request, pawl_error *err) {
@@ -193,11 +186,11 @@ static pawl_status worker_show(struct request *request, pawl_error *err) {
                  id = given.present ? given : request_value(request, "worker_id");
     struct instance_rows rows = {.count = 0};
     int64_t now_ms = 0;
-    pawl_status status = read_fleet(request, &rows, &now_ms, err);
-    for (size_t i = 0; status == PAWL_OK && i < rows.count; i++)
+    TRY(read_fleet(request, &rows, &now_ms, err));
+    for (size_t i = 0; i < rows.count; i++)
         if (uuid_equal(rows.rows[i].id, id.uuid))
             return answer_worker(request, &rows.rows[i], now_ms, err);
-    return status == PAWL_OK ? request_not_found("workers", "worker", id.text, err) : status;
+    return request_not_found("workers", "worker", id.text, err);
 }
 
 static pawl_status worker_list(struct request *request, pawl_error *err) {
@@ -205,9 +198,7 @@ static pawl_status worker_list(struct request *request, pawl_error *err) {
     struct instance_rows rows;
     if (request_value(request, "worker_id").present)
         return worker_show(request, err);
-    pawl_status status = read_fleet(request, &rows, &now_ms, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(read_fleet(request, &rows, &now_ms, err));
     request_list(request, worker_columns, WORKER_COLUMNS);
     for (size_t i = 0; i < rows.count; i++) {
         struct cell cells[WORKER_COLUMNS];
@@ -235,25 +226,23 @@ static pawl_status cleanup(struct request *request, pawl_error *err) {
     struct maintain_result done = {0};
     struct jobs_maintain_result jobs = {0};
     struct instance_rows rows = {.count = 0};
-    pawl_status status = read_fleet(request, &rows, &now_ms, err);
-    for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
+    TRY(read_fleet(request, &rows, &now_ms, err));
+    for (size_t i = 0; i < rows.count; i++) {
         const struct instance_row *row = &rows.rows[i];
         bool silent = row->state == INSTANCE_ACTIVE && row->lease_until_ms <= now_ms;
         if (!silent || row->beat_age_ms < stale_ms)
             continue;
         if (!dry)
-            status = store->ops->core.instance_evict(store, row->id, err);
+            TRY(store->ops->core.instance_evict(store, row->id, err));
         evicted++;
         leases += leases_of(row);
     }
-    if (status == PAWL_OK && !dry)
-        status = store->ops->core.maintain(store, &in, &done, err);
-    if (status == PAWL_OK && !dry)
-        status = store->ops->jobs->maintain(store, PAWL_BATCH_MAX, &jobs, err);
-    return status == PAWL_OK
-               ? REQUEST_RECORD(request, cleanup_columns, err, cell_int(evicted), cell_int(leases),
-                                cell_int(done.claims_expired + jobs.leases_expired), cell_bool(dry))
-               : status;
+    if (!dry)
+        TRY(store->ops->core.maintain(store, &in, &done, err));
+    if (!dry)
+        TRY(store->ops->jobs->maintain(store, PAWL_BATCH_MAX, &jobs, err));
+    return REQUEST_RECORD(request, cleanup_columns, err, cell_int(evicted), cell_int(leases),
+                          cell_int(done.claims_expired + jobs.leases_expired), cell_bool(dry));
 }
 
 /* ---- Rebalance */
@@ -283,16 +272,14 @@ static pawl_status rebalance_one(struct request *request, const struct instance_
 static pawl_status rebalance(struct request *request, pawl_error *err) {
     int64_t most = request_number(request, "max_leases", MAX_LEASES_DEFAULT), now_ms = 0;
     struct instance_rows rows;
-    pawl_status status = read_fleet(request, &rows, &now_ms, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(read_fleet(request, &rows, &now_ms, err));
     request_list(request, rebalance_columns, COLUMN_COUNT(rebalance_columns));
-    for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
+    for (size_t i = 0; i < rows.count; i++) {
         const struct instance_row *row = &rows.rows[i];
         if (row->state == INSTANCE_ACTIVE && row->lease_until_ms > now_ms && row->claims > most)
-            status = rebalance_one(request, row, err);
+            TRY(rebalance_one(request, row, err));
     }
-    return status == PAWL_OK ? request_list_end(request, NULL, err) : status;
+    return request_list_end(request, NULL, err);
 }
 
 /* ---- Queue */

@@ -184,10 +184,9 @@ static pawl_status from_text(const struct field *field, const char *label, pawl_
 
 pawl_status field_from_text(const struct field *field, pawl_str text, struct value *value, pawl_error *err) {
     struct value read;
-    pawl_status status = from_text(field, field->name, text, &read, err);
-    if (status == PAWL_OK)
-        *value = read;
-    return status;
+    TRY(from_text(field, field->name, text, &read, err));
+    *value = read;
+    return PAWL_OK;
 }
 
 static pawl_status time_from_word(const char *label, pawl_str text, struct value *value, pawl_error *err) {
@@ -232,10 +231,9 @@ static pawl_status from_word(const struct field *field, const char *label, pawl_
 pawl_status field_from_word(const struct field *field, const char *label, pawl_str text, struct value *value,
                             pawl_error *err) {
     struct value read;
-    pawl_status status = from_word(field, label, text, &read, err);
-    if (status == PAWL_OK)
-        *value = read;
-    return status;
+    TRY(from_word(field, label, text, &read, err));
+    *value = read;
+    return PAWL_OK;
 }
 
 static pawl_status check_items(const struct field *field, const struct tree *tree, pawl_error *err) {
@@ -300,10 +298,9 @@ static pawl_status from_tree(const struct field *field, const struct tree *tree,
 pawl_status field_from_tree(const struct field *field, const struct tree *tree, struct value *value,
                             pawl_error *err) {
     struct value read;
-    pawl_status status = from_tree(field, tree, &read, err);
-    if (status == PAWL_OK)
-        *value = read;
-    return status;
+    TRY(from_tree(field, tree, &read, err));
+    *value = read;
+    return PAWL_OK;
 }
 
 void operation_names(const struct operation *operation, enum field_place in,
@@ -319,9 +316,8 @@ void operation_names(const struct operation *operation, enum field_place in,
 
 pawl_status operation_read(const struct operation *operation, const char *where, const struct tree *object,
                            struct value *values, pawl_error *err) {
-    pawl_status status = PAWL_OK;
     const struct field *field;
-    for (size_t i = 0; status == PAWL_OK && i < object->count; i++) {
+    for (size_t i = 0; i < object->count; i++) {
         const struct tree *item = object->items[i];
         size_t at = 0;
         while ((field = operation_input(operation, at)) != NULL &&
@@ -334,18 +330,17 @@ pawl_status operation_read(const struct operation *operation, const char *where,
                              where, STR_ARG(item->key), names);
         }
         if (item->kind != TREE_NULL || field->type == FIELD_JSON) /* null means absent */
-            status = field_from_tree(field, item, &values[at], err);
+            TRY(field_from_tree(field, item, &values[at], err));
     }
-    for (size_t i = 0; status == PAWL_OK && (field = operation_input(operation, i)) != NULL; i++)
+    for (size_t i = 0; (field = operation_input(operation, i)) != NULL; i++)
         if (field->in == IN_BODY && field->required && !values[i].present)
-            status = error_set(err, PAWL_INVALID, "input", "%s is missing", field->name);
-    return status;
+            return error_set(err, PAWL_INVALID, "input", "%s is missing", field->name);
+    return PAWL_OK;
 }
 
 pawl_str operation_scope(struct arena *arena, const struct operation *operation, const struct value *values) {
-    struct buf buf;
     const struct field *field;
-    buf_init(&buf, 0);
+    AUTO_BUF(buf, 0);
     buf_append_cstr(&buf, operation->name);
     for (size_t i = 0; (field = operation_input(operation, i)) != NULL; i++)
         if (field->type != FIELD_CURSOR && field->in != IN_BODY && strcmp(field->name, "limit") != 0 &&
@@ -355,6 +350,5 @@ pawl_str operation_scope(struct arena *arena, const struct operation *operation,
     pawl_error ignored;
     if (buf.failed || str_dup(arena, buf_str(&buf), &scope, &ignored) != PAWL_OK)
         scope = STR("?");
-    buf_free(&buf);
     return scope;
 }

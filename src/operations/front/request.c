@@ -55,10 +55,7 @@ pawl_status request_message_id(struct request *request, pawl_str text, pawl_uuid
         return PAWL_OK;
     if (!uuid_range(text, &low, &high))
         return error_set(err, PAWL_INVALID, "id", "\"%.*s\" is not the beginning of a UUID", STR_ARG(text));
-    pawl_status status =
-        request->store->ops->view.message_ids(request->store, low, high, 2, request->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->store->ops->view.message_ids(request->store, low, high, 2, request->arena, &found, err));
     if (found.count == 0)
         return error_set(err, PAWL_NOT_FOUND, "id", "there is no message whose id begins with %.*s",
                          STR_ARG(text));

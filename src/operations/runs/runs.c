@@ -31,9 +31,7 @@ static pawl_status run_list(struct request *request, pawl_error *err) {
                                  .before_id = request_after_number(request),
                                  .limit = request_limit(request)};
     struct run_list runs = {0};
-    pawl_status status = request->store->ops->runs->runs(request->store, &filter, request->arena, &runs, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->store->ops->runs->runs(request->store, &filter, request->arena, &runs, err));
     request_now(request, runs.now_ms);
     request_list(request, run_columns, RUN_COLUMNS);
     for (size_t i = 0; i < runs.count; i++) {
@@ -46,19 +44,15 @@ static pawl_status run_list(struct request *request, pawl_error *err) {
 }
 
 static pawl_status find(struct request *request, struct run_row *run, int64_t *now_ms, pawl_error *err) {
-    pawl_status status =
-        run_view_find(request->store, request_text(request, "run"), request->arena, run, now_ms, err);
-    if (status == PAWL_OK)
-        request_now(request, *now_ms);
-    return status;
+    TRY(run_view_find(request->store, request_text(request, "run"), request->arena, run, now_ms, err));
+    request_now(request, *now_ms);
+    return PAWL_OK;
 }
 
 pawl_status run_show(struct request *request, struct run_row *run, pawl_error *err) {
     struct cell cells[RUN_COLUMNS];
     int64_t now_ms = 0;
-    pawl_status status = find(request, run, &now_ms, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(find(request, run, &now_ms, err));
     run_cells(request, run, now_ms, cells);
     return request_record(request, run_columns, RUN_COLUMNS, cells, err);
 }
@@ -73,15 +67,12 @@ static pawl_status run_items(struct request *request, pawl_error *err) {
     int64_t now_ms = 0;
     struct run_row run = {0};
     struct stored_items found = {0};
-    pawl_status status = find(request, &run, &now_ms, err);
+    TRY(find(request, &run, &now_ms, err));
     struct items_filter filter = {.run = run.id,
                                   .part = (int)request_number(request, "part", -1),
                                   .after_key = request_after(request),
                                   .limit = request_limit(request)};
-    if (status == PAWL_OK)
-        status = request->store->ops->runs->items(request->store, &filter, request->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->store->ops->runs->items(request->store, &filter, request->arena, &found, err));
     bool full = found.count > 0 && found.count == (size_t)filter.limit;
     const char *next = full ? arena_printf(request->arena, "%.*s", STR_ARG(found.items[found.count - 1].key))
                             : NULL;
@@ -115,14 +106,11 @@ static pawl_status list_partitions(struct request *request, int64_t quiet_ms, pa
     struct partition_list found = {0};
     struct run_row run = {0};
     int64_t now_ms = 0;
-    pawl_status status = read_after(request, &filter, err);
-    if (status == PAWL_OK && request_value(request, "run").present)
-        status = find(request, &run, &now_ms, err);
+    TRY(read_after(request, &filter, err));
+    if (request_value(request, "run").present)
+        TRY(find(request, &run, &now_ms, err));
     filter.run = run.id;
-    if (status == PAWL_OK)
-        status = request->store->ops->runs->partitions(request->store, &filter, request->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->store->ops->runs->partitions(request->store, &filter, request->arena, &found, err));
     request_now(request, found.now_ms);
     REQUEST_CELLS(request, run_partition, found.partitions, found.count);
     const struct partition_row *last = found.count > 0 ? &found.partitions[found.count - 1] : NULL;
@@ -162,10 +150,9 @@ static pawl_status set_paused(struct request *request, bool paused, pawl_error *
     struct run_row run = {.id = 0};
     enum store_answer said = ANSWER_APPLIED;
     int64_t now_ms = 0;
-    pawl_status status = find(request, &run, &now_ms, err);
-    if (status == PAWL_OK)
-        status = request->store->ops->runs->pause(request->store, run.id, paused, &said, err);
-    return status == PAWL_OK ? acted(request, &run, said, err) : status;
+    TRY(find(request, &run, &now_ms, err));
+    TRY(request->store->ops->runs->pause(request->store, run.id, paused, &said, err));
+    return acted(request, &run, said, err);
 }
 
 static pawl_status run_pause(struct request *request, pawl_error *err) {
@@ -179,12 +166,10 @@ static pawl_status run_cancel(struct request *request, pawl_error *err) {
     struct run_row run = {.id = 0};
     enum store_answer said = ANSWER_APPLIED;
     int64_t now_ms = 0;
-    pawl_status status = find(request, &run, &now_ms, err);
-    if (status == PAWL_OK)
-        status = request_confirm(request, "Cancel this run for good", err);
-    if (status == PAWL_OK)
-        status = request->store->ops->runs->cancel(request->store, run.id, &said, err);
-    return status == PAWL_OK ? acted(request, &run, said, err) : status;
+    TRY(find(request, &run, &now_ms, err));
+    TRY(request_confirm(request, "Cancel this run for good", err));
+    TRY(request->store->ops->runs->cancel(request->store, run.id, &said, err));
+    return acted(request, &run, said, err);
 }
 
 /* The run, and its partition when one was named. */
@@ -192,63 +177,52 @@ static pawl_status find_part(struct request *request, struct run_row *run, int *
     pawl_str name = request_text(request, "partition");
     struct partition_row partition = {.part = -1};
     int64_t now_ms = 0;
-    pawl_status status = find(request, run, &now_ms, err);
-    if (status == PAWL_OK && !str_absent(name))
-        status = run_view_partition(request->store, run, name, request->arena, &partition, err);
+    TRY(find(request, run, &now_ms, err));
+    if (!str_absent(name))
+        TRY(run_view_partition(request->store, run, name, request->arena, &partition, err));
     *part = partition.part;
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status run_retry(struct request *request, pawl_error *err) {
     struct run_row run = {.id = 0};
     struct run_retry in = {0};
     struct run_retried out = {0};
-    pawl_status status = find_part(request, &run, &in.part, err);
+    TRY(find_part(request, &run, &in.part, err));
     in.run = run.id;
-    if (status == PAWL_OK)
-        status = request->store->ops->runs->retry(request->store, &in, &out, err);
-    return status == PAWL_OK ? answer(request, &run, out, "there is nothing to retry", err) : status;
+    TRY(request->store->ops->runs->retry(request->store, &in, &out, err));
+    return answer(request, &run, out, "there is nothing to retry", err);
 }
 
 static pawl_status run_reset(struct request *request, pawl_error *err) {
     struct run_row run = {.id = 0};
     struct run_retried out = {.answer = ANSWER_APPLIED, .count = 1};
     struct partition_reset in = {.offset = request_number(request, "offset", 0)};
-    pawl_status status = find_part(request, &run, &in.part, err);
-    if (status == PAWL_OK)
-        status = request_json(request, "cursor", &in.cursor, err);
+    TRY(find_part(request, &run, &in.part, err));
+    TRY(request_json(request, "cursor", &in.cursor, err));
     in.run = run.id;
-    if (status == PAWL_OK)
-        status = request->store->ops->runs->reset(request->store, &in, &out.answer, err);
-    return status == PAWL_OK ? answer(request, &run, out, "its partitions can no longer be reset", err)
-                             : status;
+    TRY(request->store->ops->runs->reset(request->store, &in, &out.answer, err));
+    return answer(request, &run, out, "its partitions can no longer be reset", err);
 }
 
 /* ---- Statements that store or select items */
 
 static pawl_status statement_list(struct request *request, pawl_error *err) {
     struct run_targets found = {0};
-    pawl_status status = request->store->ops->runs->targets(request->store, request->arena, &found, err);
-    return status == PAWL_OK
-               ? request_rows(request, ROWS_OF(statement, found.targets, found.count), NULL, err)
-               : status;
+    TRY(request->store->ops->runs->targets(request->store, request->arena, &found, err));
+    return request_rows(request, ROWS_OF(statement, found.targets, found.count), NULL, err);
 }
 
 static pawl_status statement_set(struct request *request, pawl_error *err) {
     struct run_target in = {.name = request_text(request, "name"), .sql = request_text(request, "sql")};
-    pawl_status status = request->store->ops->events.sql_check(request->store, in.sql, false, err);
-    if (status == PAWL_OK)
-        status = request->store->ops->runs->target_put(request->store, &in, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->store->ops->events.sql_check(request->store, in.sql, false, err));
+    TRY(request->store->ops->runs->target_put(request->store, &in, err));
     return REQUEST_RECORD(request, registered_columns, err, cell_text(in.name), cell_cstr("registered"));
 }
 
 static pawl_status statement_remove(struct request *request, pawl_error *err) {
     pawl_str name = request_text(request, "name");
-    pawl_status status = request->store->ops->runs->target_remove(request->store, name, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->store->ops->runs->target_remove(request->store, name, err));
     return REQUEST_RECORD(request, registered_columns, err, cell_text(name), cell_cstr("deleted"));
 }
 

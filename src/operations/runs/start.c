@@ -26,31 +26,24 @@ static pawl_status show_plan(struct request *request, const struct run_begin *in
     struct run_parts parts = {0};
     struct run_check check = {
         .doc = doc, .params = in->params, .tools = in->tools, .wait = in->wait, .store = request->store};
-    pawl_status status = PAWL_OK;
     if (doc->planner != RUN_PLAN_TOOL) {
-        status = run_doc_plan(request->arena, doc, &parts, err);
+        TRY(run_doc_plan(request->arena, doc, &parts, err));
         check.parts = &parts;
     }
-    if (status == PAWL_OK)
-        status = run_check(&check, request->arena, err);
-    if (status == PAWL_OK && doc->planner == RUN_PLAN_TOOL)
+    TRY(run_check(&check, request->arena, err));
+    if (doc->planner == RUN_PLAN_TOOL)
         return error_set(err, PAWL_CONFLICT, "run",
                          "the document is right; its partitions are planned by the tool %.*s when it starts",
                          STR_ARG(doc->plan_call.uses));
-    if (status != PAWL_OK)
-        return status;
     request_list(request, columns, COLUMN_COUNT(columns));
-    for (size_t i = 0; status == PAWL_OK && i < parts.count; i++) {
-        struct buf text;
-        buf_init(&text, 0);
+    for (size_t i = 0; i < parts.count; i++) {
+        AUTO_BUF(text, 0);
         tree_write(&text, parts.parts[i].value);
         struct cell cells[] = {cell_text(parts.parts[i].id), cell_text(buf_str(&text))};
-        status = buf_status(&text, "run", err);
-        if (status == PAWL_OK)
-            request_row(request, cells);
-        buf_free(&text);
+        TRY(buf_status(&text, "run", err));
+        request_row(request, cells);
     }
-    return status == PAWL_OK ? request_list_end(request, NULL, err) : status;
+    return request_list_end(request, NULL, err);
 }
 
 pawl_status run_begin_from(struct request *request, struct run_begun *begun, pawl_error *err) {

@@ -155,16 +155,16 @@ static pawl_status tell_stream(struct request *request, pawl_str word, struct wh
 static pawl_status tell_perspective(struct request *request, pawl_str word, struct why_told *told,
                                     pawl_error *err) {
     struct perspective_rows rows = {.count = 0};
-    pawl_status status = fleet_perspectives(request->store, (pawl_str){NULL, 0}, request->arena, &rows, err);
+    TRY(fleet_perspectives(request->store, (pawl_str){NULL, 0}, request->arena, &rows, err));
     const struct perspective_row *row = NULL;
-    for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
+    for (size_t i = 0; i < rows.count; i++) {
         bool named = str_equal(rows.rows[i].name, word);
         if (str_equal(rows.rows[i].key, word) ||
             (named && (row == NULL || row->state != PERSPECTIVE_LIVE))) /* the live version of a name */
             row = &rows.rows[i];
     }
     if (row == NULL)
-        return status;
+        return PAWL_OK;
     told->found = true;
     buf_append_cstr(&told->text, "Perspective ");
     grid_escape(&told->text, row->key);
@@ -283,9 +283,9 @@ static pawl_status tell_instance(struct request *request, pawl_str word, struct 
     pawl_uuid low, high;
     if (!uuid_range(word, &low, &high))
         return PAWL_OK;
-    pawl_status status = request->store->ops->view.instances(request->store, request->arena, &rows, err);
+    TRY(request->store->ops->view.instances(request->store, request->arena, &rows, err));
     const struct instance_row *row = NULL;
-    for (size_t i = 0; status == PAWL_OK && i < rows.count; i++) {
+    for (size_t i = 0; i < rows.count; i++) {
         if (uuid_compare(rows.rows[i].id, low) < 0 || uuid_compare(rows.rows[i].id, high) > 0)
             continue;
         if (row != NULL) {
@@ -298,7 +298,7 @@ static pawl_status tell_instance(struct request *request, pawl_str word, struct 
         row = &rows.rows[i];
     }
     if (row == NULL)
-        return status;
+        return PAWL_OK;
     char id[UUID_TEXT_BYTES];
     told->found = true;
     uuid_format(row->id, id);

@@ -35,10 +35,7 @@ static const struct column result_columns[] = {{COLUMN(INT, "id")},
 static pawl_status job_done(struct request *request, int64_t id, pawl_error *err) {
     struct run_filter filter = {.job_id = id, .limit = 1};
     struct task_run_list found = {.count = 0};
-    pawl_status status =
-        request->store->ops->jobs->runs(request->store, &filter, request->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->store->ops->jobs->runs(request->store, &filter, request->arena, &found, err));
     if (found.count == 0)
         return error_set(err, PAWL_NOT_FOUND, "job",
                          "there is no job %" PRId64
@@ -57,7 +54,6 @@ static pawl_status job_done(struct request *request, int64_t id, pawl_error *err
 /* What it waits for, in words. */
 static pawl_status job_open(struct request *request, int64_t id, pawl_error *err) {
     struct job_why why;
-    struct buf story, next;
     pawl_status status = request->store->ops->jobs->why(request->store, id, request->arena, &why, err);
     if (status == PAWL_NOT_FOUND) /* it has ended in the meantime */
         return job_done(request, id, err);
@@ -65,8 +61,8 @@ static pawl_status job_open(struct request *request, int64_t id, pawl_error *err
         return status;
     if (!request->front->sees_content(request->self))
         why.row.error = (pawl_str){NULL, 0};
-    buf_init(&story, 0);
-    buf_init(&next, 0);
+    AUTO_BUF(story, 0);
+    AUTO_BUF(next, 0);
     job_story(&why, &story, &next);
     bool dead = why.row.state == JOB_DEAD;
     request_exit_with(request, error_exit_code(dead ? PAWL_CONFLICT : PAWL_BUSY));
@@ -79,18 +75,13 @@ static pawl_status job_open(struct request *request, int64_t id, pawl_error *err
                                 cell_cstr(job_state_name(why.row.state)), cell_int(why.row.job.attempts),
                                 cell_time(why.row.died_ms), cell_none(), cell_text(why.row.error),
                                 cell_text(buf_str(&story)));
-    buf_free(&story);
-    buf_free(&next);
     return status;
 }
 
 static pawl_status job_wait(struct request *request, pawl_error *err) {
     struct job_filter filter = {.id = request_number(request, "id", 0), .limit = 1};
     struct job_rows found = {.count = 0};
-    pawl_status status =
-        request->store->ops->jobs->jobs(request->store, &filter, request->arena, &found, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->store->ops->jobs->jobs(request->store, &filter, request->arena, &found, err));
     if (found.count == 0)
         return job_done(request, filter.id, err);
     const struct job_row *row = &found.rows[0];
@@ -107,10 +98,7 @@ static pawl_status job_wait(struct request *request, pawl_error *err) {
 static pawl_status run_wait(struct request *request, pawl_error *err) {
     struct run_row run = {0};
     int64_t now_ms = 0;
-    pawl_status status =
-        run_view_find(request->store, request_text(request, "run"), request->arena, &run, &now_ms, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(run_view_find(request->store, request_text(request, "run"), request->arena, &run, &now_ms, err));
     if (!run_view_ended(&run)) {
         const char *progress = arena_printf(request->arena, "%s, %d of %d partitions, %" PRId64 " items",
                                             run_state_name(run.state), run.done, run.partitions, run.items);

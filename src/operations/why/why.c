@@ -21,19 +21,15 @@ static pawl_status message_record(struct request *request, const struct why *why
                                   pawl_error *err) {
     struct column columns[WHY_COLUMNS + 1];
     struct cell shown[WHY_COLUMNS + 1], values[MESSAGE_COLUMNS];
-    struct buf message;
-    buf_init(&message, 0);
+    AUTO_BUF(message, 0);
     message_cells(&why->row, values);
     output_cells_json(&message, message_columns, MESSAGE_COLUMNS, values);
     memcpy(columns, why_view_columns, sizeof why_view_columns);
     memcpy(shown, cells, WHY_COLUMNS * sizeof *cells);
     columns[WHY_COLUMNS] = (struct column){COLUMN(JSON, "message")};
     shown[WHY_COLUMNS] = cell_text(buf_str(&message));
-    pawl_status status = buf_status(&message, "why", err);
-    if (status == PAWL_OK)
-        status = request_record(request, columns, WHY_COLUMNS + 1, shown, err);
-    buf_free(&message);
-    return status;
+    TRY(buf_status(&message, "why", err));
+    return request_record(request, columns, WHY_COLUMNS + 1, shown, err);
 }
 
 static void say_story(struct request *request, const struct buf *text, const struct buf *next) {
@@ -88,9 +84,8 @@ static pawl_status find_message(struct request *request, pawl_str word, pawl_uui
     if (status != PAWL_OK || ids.count == 0)
         return status;
     if (ids.count > 1) {
-        struct buf list;
         char text[UUID_TEXT_BYTES];
-        buf_init(&list, 0);
+        AUTO_BUF(list, 0);
         for (size_t i = 0; i < ids.count && i < CANDIDATES_MAX; i++)
             buf_printf(&list, "%s%s", i > 0 ? ", " : "", uuid_format(ids.ids[i], text));
         if (ids.count > CANDIDATES_MAX)
@@ -98,7 +93,6 @@ static pawl_status find_message(struct request *request, pawl_str word, pawl_uui
         request_hint(request, "Write more of the id, or all of it.");
         status = error_set(err, PAWL_CONFLICT, "why", "more than one message begins with %.*s: %s",
                            STR_ARG(word), list.failed ? "" : list.ptr);
-        buf_free(&list);
         return status;
     }
     *id = ids.ids[0];
@@ -110,16 +104,14 @@ static pawl_status print_told(struct request *request, const char *kind, const s
                               pawl_error *err) {
     static const struct column columns[] = {
         {COLUMN(TEXT, "kind")}, {COLUMN(TEXT, "id")}, {COLUMN(TEXT, "explanation")}, {COLUMN(TEXT, "next")}};
-    pawl_status status = buf_status(&told->text, "why", err);
-    if (status == PAWL_OK)
-        status = buf_status(&told->next, "why", err);
+    TRY(buf_status(&told->text, "why", err));
+    TRY(buf_status(&told->next, "why", err));
     struct cell cells[] = {cell_cstr(kind), cell_text(told->id), cell_text(buf_str(&told->text)),
                            cell_text(buf_str(&told->next))};
-    if (status == PAWL_OK && request_for_program(request))
+    if (request_for_program(request))
         return request_record(request, columns, COLUMN_COUNT(columns), cells, err);
-    if (status == PAWL_OK)
-        say_story(request, &told->text, &told->next);
-    return status;
+    say_story(request, &told->text, &told->next);
+    return PAWL_OK;
 }
 
 /* Everything that has this name, message or not. */
@@ -198,17 +190,14 @@ static pawl_status choose(struct request *request, const char *word, const struc
     if (found == 1)
         return answers->message ? why_message(request, answers->id, err)
                                 : print_told(request, answers->kinds[0], &answers->told[0], err);
-    struct buf list;
-    buf_init(&list, 0);
+    AUTO_BUF(list, 0);
     buf_append_cstr(&list, answers->message ? "message" : "");
     for (size_t i = 0; i < answers->count; i++)
         buf_printf(&list, "%s%s", list.len > 0 ? ", " : "", answers->kinds[i]);
     request_hint(request, arena_printf(request->arena, "Put the kind before it, as in pawl why %s %s.",
                                        answers->message ? "message" : answers->kinds[0], word));
-    pawl_status status = error_set(err, PAWL_CONFLICT, "why", "\"%s\" names more than one thing: %s", word,
-                                   list.failed ? "" : list.ptr);
-    buf_free(&list);
-    return status;
+    return error_set(err, PAWL_CONFLICT, "why", "\"%s\" names more than one thing: %s", word,
+                     list.failed ? "" : list.ptr);
 }
 
 static pawl_status why(struct request *request, pawl_error *err) {

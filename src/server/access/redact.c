@@ -66,11 +66,9 @@ pawl_str redact_json(struct arena *arena, const struct redact *redact, pawl_str 
         return json;
     if (redact->all || tree_parse(arena, json, NULL, &tree, &ignored) != PAWL_OK)
         return shown;
-    struct buf buf;
-    buf_init(&buf, 0);
+    AUTO_BUF(buf, 0);
     write_shown(&buf, redact, tree);
     if (buf.failed || str_dup(arena, buf_str(&buf), &shown, &ignored) != PAWL_OK)
         shown = STR("\"***\"");
-    buf_free(&buf);
     return shown;
 }

@@ -4,6 +4,7 @@
 #include <openssl/crypto.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/str.h"
 
 /* Compares in constant time. */
@@ -22,9 +23,7 @@ pawl_status session_open(struct sessions *sessions, enum role as, int64_t now_ms
         if (sessions->rows[i].until_ms < first->until_ms)
             first = &sessions->rows[i];
     char text[SESSION_TEXT_BYTES];
-    pawl_status status = token_make(text, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(token_make(text, err));
     *first = (struct session){.as = as, .until_ms = now_ms + PAWL_HTTP_SESSION_MS};
     memcpy(first->text, text, sizeof text);
     *session = first;

@@ -16,10 +16,10 @@ enum { TOKEN_FILE_BYTES_MAX = 4096, TOKEN_CHARACTERS_MIN = 32 };
 
 pawl_status token_make(char text[static TOKEN_TEXT_BYTES], pawl_error *err) {
     uint8_t bytes[TOKEN_BYTES];
-    pawl_status status = random_bytes(bytes, sizeof bytes, err);
-    for (size_t i = 0; status == PAWL_OK && i < sizeof bytes; i++)
+    TRY(random_bytes(bytes, sizeof bytes, err));
+    for (size_t i = 0; i < sizeof bytes; i++)
         snprintf(text + 2 * i, 3, "%02x", bytes[i]);
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status file_write(int fd, const struct tokens *tokens, const char *path, pawl_error *err) {
@@ -115,15 +115,13 @@ static pawl_status file_read(int fd, const char *path, struct tokens *tokens, pa
         return error_errno(err, PAWL_UNAVAILABLE, "tokens", errno, "cannot read %s", path);
     text[len] = '\0';
     struct tokens read_tokens = {.viewer = ""};
-    pawl_status status = PAWL_OK;
-    for (char *rest = text, *line; status == PAWL_OK && (line = strsep(&rest, "\n")) != NULL;)
-        status = line_read(line, path, &read_tokens, err);
-    if (status == PAWL_OK && read_tokens.operator[0] == '\0')
-        status = error_set(err, PAWL_INVALID, "tokens",
-                           "%s has no operator token; remove it to get a new one", path);
-    if (status == PAWL_OK)
-        *tokens = read_tokens;
-    return status;
+    for (char *rest = text, *line; (line = strsep(&rest, "\n")) != NULL;)
+        TRY(line_read(line, path, &read_tokens, err));
+    if (read_tokens.operator[0] == '\0')
+        return error_set(err, PAWL_INVALID, "tokens", "%s has no operator token; remove it to get a new one",
+                         path);
+    *tokens = read_tokens;
+    return PAWL_OK;
 }
 
 pawl_status tokens_load(const char *path, struct tokens *tokens, bool *made, pawl_error *err) {

@@ -1,4 +1,5 @@
 /* Routes for health checks: is the server running, does the database answer. */
+#include "base/error.h"
 #include "base/time/clock.h"
 #include "server/http/call.h"
 
@@ -10,10 +11,9 @@ static pawl_status healthz(struct call *call, pawl_error *err) {
 
 static pawl_status readyz(struct call *call, pawl_error *err) {
     int64_t now_ms;
-    pawl_status status = call->store->ops->core.clock_read(call->store, &now_ms, err);
-    if (status == PAWL_OK)
-        buf_append_cstr(&call->out, "ready\n");
-    return status;
+    TRY(call->store->ops->core.clock_read(call->store, &now_ms, err));
+    buf_append_cstr(&call->out, "ready\n");
+    return PAWL_OK;
 }
 
 static const struct operation routes[] = {

@@ -42,26 +42,20 @@ static pawl_status join(struct request *request, pawl_error *err) {
     }
     if (str_absent(in.host))
         in.host = STR("http");
-    pawl_status status = uuid_next(&in.id, err);
-    if (status == PAWL_OK)
-        status = request_json(request, "metadata", &in.metadata, err);
-    if (status == PAWL_OK)
-        status = request->store->ops->core.instance_register(request->store, &in, &out, err);
-    if (status == PAWL_OK)
-        status = REQUEST_RECORD(request, joined_columns, err, cell_uuid(in.id), cell_time(out.now_ms),
-                                cell_time(out.lease_until_ms), cell_int(out.lanes_owned));
-    return status;
+    TRY(uuid_next(&in.id, err));
+    TRY(request_json(request, "metadata", &in.metadata, err));
+    TRY(request->store->ops->core.instance_register(request->store, &in, &out, err));
+    return REQUEST_RECORD(request, joined_columns, err, cell_uuid(in.id), cell_time(out.now_ms),
+                          cell_time(out.lease_until_ms), cell_int(out.lanes_owned));
 }
 
 static pawl_status beat(struct request *request, pawl_error *err) {
     struct beat_result out;
     pawl_uuid id = instance_of(request);
-    pawl_status status = request->store->ops->core.heartbeat(request->store, id, -1, &out, err);
-    if (status == PAWL_OK)
-        status = REQUEST_RECORD(request, joined_columns, err, cell_uuid(id), cell_time(out.now_ms),
-                                cell_time(out.lease_until_ms),
-                                cell_int(out.lanes_owned[KIND_OUTBOX] + out.lanes_owned[KIND_INBOX]));
-    return status;
+    TRY(request->store->ops->core.heartbeat(request->store, id, -1, &out, err));
+    return REQUEST_RECORD(request, joined_columns, err, cell_uuid(id), cell_time(out.now_ms),
+                          cell_time(out.lease_until_ms),
+                          cell_int(out.lanes_owned[KIND_OUTBOX] + out.lanes_owned[KIND_INBOX]));
 }
 
 static pawl_status leave(struct request *request, pawl_error *err) {
@@ -80,14 +74,12 @@ static const struct column item_columns[] = {
 /* Workers need the complete payload: nothing is hidden from them. */
 static void item_row(struct request *request, const struct cell *cells) {
     struct call *call = call_of(request);
-    struct buf text;
-    buf_init(&text, 0);
+    AUTO_BUF(text, 0);
     output_cells_json(&text, item_columns, sizeof item_columns / sizeof *item_columns, cells);
     if (text.failed)
         call->out.failed = true;
     else
         json_raw(&call->json, buf_str(&text));
-    buf_free(&text);
 }
 
 /* A retry waited for its time, not for a worker. */
@@ -222,18 +214,18 @@ static pawl_status read_items(struct request *request, struct reported **items, 
     const struct tree *list = request_value(request, "items").tree;
     bool jobs = request_choice(request, "kind") == LEASE_JOBS;
     struct reported *read = arena_array(request->arena, list->count, sizeof *read);
-    pawl_status status = read != NULL ? PAWL_OK
-                                      : error_set(err, PAWL_NO_MEMORY, "leases", "no memory for items");
-    for (size_t i = 0; status == PAWL_OK && i < list->count; i++) {
-        status = operation_read(&report_item, "an item", list->items[i], read[i].values, err);
-        if (status == PAWL_OK && !(jobs ? str_to_i64(read[i].values[R_ID].text, 1, INT64_MAX, &read[i].job)
-                                        : uuid_parse(read[i].values[R_ID].text, &read[i].id)))
-            status = error_set(err, PAWL_INVALID, "leases", "items: \"%.*s\" is not an id of that kind",
-                               STR_ARG(read[i].values[R_ID].text));
+    if (read == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "leases", "no memory for items");
+    for (size_t i = 0; i < list->count; i++) {
+        TRY(operation_read(&report_item, "an item", list->items[i], read[i].values, err));
+        if (!(jobs ? str_to_i64(read[i].values[R_ID].text, 1, INT64_MAX, &read[i].job)
+                   : uuid_parse(read[i].values[R_ID].text, &read[i].id)))
+            return error_set(err, PAWL_INVALID, "leases", "items: \"%.*s\" is not an id of that kind",
+                             STR_ARG(read[i].values[R_ID].text));
     }
     *items = read;
     *count = list->count;
-    return status;
+    return PAWL_OK;
 }
 
 static const struct column answer_columns[] = {{COLUMN(TEXT, "id")}, {COLUMN(TEXT, "answer")}};
@@ -268,9 +260,9 @@ static pawl_status finish_jobs(struct request *request, enum report report, stru
     struct finish_item *reports = arena_array(request->arena, count, sizeof *reports);
     struct jobs_finish in = {.instance = instance_of(request), .items = reports, .count = count};
     struct finish_result out;
-    pawl_status status = reports != NULL ? PAWL_OK
-                                         : error_set(err, PAWL_NO_MEMORY, "leases", "no memory for reports");
-    for (size_t i = 0; status == PAWL_OK && i < count; i++) {
+    if (reports == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "leases", "no memory for reports");
+    for (size_t i = 0; i < count; i++) {
         const struct value *v = items[i].values;
         reports[i] = (struct finish_item){.ref = {v[R_TOKEN].number, items[i].job},
                                           .outcome = report == REPORT_COMPLETE ? JOB_COMPLETE
@@ -282,13 +274,10 @@ static pawl_status finish_jobs(struct request *request, enum report report, stru
                                                       : report == REPORT_FAIL ? -1
                                                                               : 0,
                                           .error = v[R_ERROR].text};
-        status = member_text(request, v[R_OUTPUT].tree, &reports[i].output, err);
+        TRY(member_text(request, v[R_OUTPUT].tree, &reports[i].output, err));
     }
     in.claim.lease_ms = PAWL_JOB_LEASE_MS_DEFAULT;
-    if (status == PAWL_OK)
-        status = request->store->ops->jobs->finish(request->store, &in, request->arena, &out, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->store->ops->jobs->finish(request->store, &in, request->arena, &out, err));
     watch_ends(request, report, items, out.answers, count);
     return answers(request, items, out.answers, count, err);
 }
@@ -301,16 +290,13 @@ static pawl_status renew_jobs(struct request *request, struct reported *items, s
                             .count = count,
                             .lease_ms = request_number(request, "lease_ms", PAWL_JOB_LEASE_MS_DEFAULT)};
     struct renew_result out;
-    pawl_status status =
-        renewals != NULL ? PAWL_OK : error_set(err, PAWL_NO_MEMORY, "leases", "no memory for renewals");
-    for (size_t i = 0; status == PAWL_OK && i < count; i++) {
+    if (renewals == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "leases", "no memory for renewals");
+    for (size_t i = 0; i < count; i++) {
         renewals[i].ref = (struct job_ref){items[i].values[R_TOKEN].number, items[i].job};
-        status = member_text(request, items[i].values[R_PROGRESS].tree, &renewals[i].progress, err);
+        TRY(member_text(request, items[i].values[R_PROGRESS].tree, &renewals[i].progress, err));
     }
-    if (status == PAWL_OK)
-        status = request->store->ops->jobs->renew(request->store, &in, request->arena, &out, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->store->ops->jobs->renew(request->store, &in, request->arena, &out, err));
     request_list(request, answer_columns, COLUMN_COUNT(answer_columns));
     for (size_t i = 0; i < count; i++)
         request_row(request,
@@ -378,25 +364,21 @@ static pawl_status report_items(struct request *request, enum report report, paw
     struct reported *items = NULL;
     struct answer_list out = {.answers = NULL};
     size_t count = 0;
-    pawl_status status = read_items(request, &items, &count, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(read_items(request, &items, &count, err));
     if (request_choice(request, "kind") == LEASE_JOBS)
         return report == REPORT_RENEW ? renew_jobs(request, items, count, err)
                                       : finish_jobs(request, report, items, count, err);
     switch (report) {
     case REPORT_COMPLETE:
-        status = complete_messages(request, items, count, &out, err);
+        TRY(complete_messages(request, items, count, &out, err));
         break;
     case REPORT_FAIL:
-        status = fail_messages(request, items, count, &out, err);
+        TRY(fail_messages(request, items, count, &out, err));
         break;
     default:
-        status = give_messages(request, report == REPORT_RENEW, items, count, &out, err);
+        TRY(give_messages(request, report == REPORT_RENEW, items, count, &out, err));
         break;
     }
-    if (status != PAWL_OK)
-        return status;
     if (report != REPORT_RENEW)
         watch_ends(request, report, items, out.answers, count);
     return answers(request, items, out.answers, count, err);

@@ -47,9 +47,7 @@ static void keep(struct call *call) {
 
 static pawl_status serve(struct call *call, pawl_error *err) {
     struct request host = http_request(call);
-    pawl_status status = call->mcp == NULL ? begin(call, err) : PAWL_OK;
-    if (status != PAWL_OK)
-        return status;
+    TRY(call->mcp == NULL ? begin(call, err) : PAWL_OK);
     struct mcp_message *message = &call->mcp->message;
     mcp_message_step(message, &host);
     if (message->waits)

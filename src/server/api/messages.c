@@ -14,9 +14,7 @@ static pawl_status known_total(struct request *request, const struct message_fil
     rest.kind = 0;
     if (message_filtered(&rest))
         return PAWL_OK;
-    pawl_status status = request->store->ops->view.counts(request->store, &counts, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(request->store->ops->view.counts(request->store, &counts, err));
     *total = 0;
     for (int kind = KIND_OUTBOX; kind <= KIND_COUNT; kind++)
         if (filter->kind == 0 || (int)filter->kind == kind)
@@ -36,8 +34,8 @@ static pawl_status end_many(struct request *request, enum bulk_verb verb, pawl_e
         return error_set(err, PAWL_INVALID, "dead", "%s",
                          filtered ? "a filter and all exclude each other: give one of them"
                                   : "it needs a filter such as type or fingerprint, or all");
-    pawl_status status = known_total(request, &in.messages, &in.total, err);
-    return status == PAWL_OK ? bulk_start(request, &in, err) : status;
+    TRY(known_total(request, &in.messages, &in.total, err));
+    return bulk_start(request, &in, err);
 }
 
 static pawl_status retry_many(struct request *request, pawl_error *err) {

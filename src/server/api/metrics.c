@@ -292,15 +292,10 @@ static pawl_status read_metrics(struct call *call, pawl_error *err) {
     struct alert_rows alerts = {.count = 0};
     struct rollup_cells rollups = {.count = 0};
     struct audit_head head;
-    pawl_status status = fleet_facts_read(call->store, call->arena, &facts, err);
-    if (status == PAWL_OK)
-        status = ops->alerts->rules(call->store, (pawl_str){NULL, 0}, call->arena, &alerts, err);
-    if (status == PAWL_OK)
-        status = ops->view.rollups(call->store, call->arena, &rollups, err);
-    if (status == PAWL_OK)
-        status = ops->jobs->audit_head(call->store, &head, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(fleet_facts_read(call->store, call->arena, &facts, err));
+    TRY(ops->alerts->rules(call->store, (pawl_str){NULL, 0}, call->arena, &alerts, err));
+    TRY(ops->view.rollups(call->store, call->arena, &rollups, err));
+    TRY(ops->jobs->audit_head(call->store, &head, err));
     struct metrics metrics = {.buf = &call->out};
     metrics.open = call->accept != NULL && strstr(call->accept, "application/openmetrics-text") != NULL;
     write_kinds(&metrics, &facts.counts);

@@ -1,6 +1,7 @@
 /* Routes of browser sessions: signing in and out. */
 #include <inttypes.h>
 
+#include "base/error.h"
 #include "base/limits.h"
 #include "base/time/clock.h"
 #include "server/access/sessions.h"
@@ -29,9 +30,7 @@ static const char *cookie(struct call *call, const char *value, int64_t seconds)
 static pawl_status make_session(struct request *request, pawl_error *err) {
     struct call *call = call_of(request);
     const struct session *session = NULL;
-    pawl_status status = session_open(call->server->sessions, call->as, clock_boot_ms(), &session, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(session_open(call->server->sessions, call->as, clock_boot_ms(), &session, err));
     call->set_cookie = cookie(call, session->text, PAWL_HTTP_SESSION_MS / 1000);
     return show(request, clock_wall_ms() + PAWL_HTTP_SESSION_MS, err);
 }

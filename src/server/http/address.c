@@ -125,13 +125,9 @@ static pawl_status place_allowed(const struct server *server, const struct place
 
 pawl_status server_listen(struct server *server, pawl_error *err) {
     struct place place = {.len = 0};
-    pawl_status status = place_parse(server->config.listen, &place, err);
-    if (status == PAWL_OK)
-        status = origin_public(server, err);
-    if (status == PAWL_OK)
-        status = place_allowed(server, &place, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(place_parse(server->config.listen, &place, err));
+    TRY(origin_public(server, err));
+    TRY(place_allowed(server, &place, err));
     int on = 1;
     server->listen_fd = socket(place.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (server->listen_fd < 0 ||

@@ -47,16 +47,13 @@ pawl_str call_actor(struct call *call) {
 }
 
 pawl_status call_audit(struct call *call, pawl_error *err) {
-    struct buf detail;
-    buf_init(&detail, PAWL_HTTP_BODY_BYTES_MAX);
+    AUTO_BUF(detail, PAWL_HTTP_BODY_BYTES_MAX);
     operation_asked(call->route, call->values, &detail);
     pawl_str shown = detail.failed ? (pawl_str){NULL, 0}
                                    : utf8_cut(str_trim(buf_str(&detail)), PAWL_HTTP_AUDIT_BYTES_MAX);
     struct audit_row row = {
         .actor = call_actor(call), .action = str_from(call->route->name), .detail = shown};
-    pawl_status status = call->store->ops->relay->audit_add(call->store, &row, err);
-    buf_free(&detail);
-    return status;
+    return call->store->ops->relay->audit_add(call->store, &row, err);
 }
 
 pawl_status call_request(const struct call *call, unsigned part, pawl_uuid *request, pawl_error *err) {
@@ -67,9 +64,7 @@ pawl_status call_request(const struct call *call, unsigned part, pawl_uuid *requ
     const char *text = arena_printf(call->arena, "%s\n%u\n%.*s", call->route->name, part, STR_ARG(call->key));
     if (text == NULL)
         return error_set(err, PAWL_NO_MEMORY, "http", "no memory for a request key");
-    pawl_status status = sha256(str_from(text), digest, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(sha256(str_from(text), digest, err));
     memcpy(request->b, digest, sizeof request->b);
     request->b[6] = (uint8_t)((request->b[6] & 0x0f) | 0x80); /* UUIDv8: our own derivation */
     request->b[8] = (uint8_t)((request->b[8] & 0x3f) | 0x80);

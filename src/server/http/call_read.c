@@ -38,8 +38,7 @@ static pawl_status decode(struct arena *arena, pawl_str text, bool plus, const c
 
 static pawl_status read_query(struct call *call, const char *query, pawl_error *err) {
     const struct operation *route = call->route;
-    pawl_status status = PAWL_OK;
-    while (status == PAWL_OK && query != NULL && *query != '\0') {
+    while (query != NULL && *query != '\0') {
         size_t len = strcspn(query, "&");
         pawl_str pair = {query, len}, name = pair, value = {"", 0};
         const char *equals = memchr(query, '=', len);
@@ -50,9 +49,7 @@ static pawl_status read_query(struct call *call, const char *query, pawl_error *
             name.len = (size_t)(equals - pair.ptr);
             value = (pawl_str){equals + 1, len - name.len - 1};
         }
-        status = decode(call->arena, name, true, "the query", &name, err);
-        if (status != PAWL_OK)
-            return status;
+        TRY(decode(call->arena, name, true, "the query", &name, err));
         const struct field *field;
         size_t at = 0;
         while ((field = operation_input(route, at)) != NULL &&
@@ -68,38 +65,33 @@ static pawl_status read_query(struct call *call, const char *query, pawl_error *
         struct value *into = &call->values[at];
         if (into->present)
             return error_set(err, PAWL_INVALID, "http", "%s is given twice", field->name);
-        status = decode(call->arena, value, true, field->name, &value, err);
-        if (status == PAWL_OK)
-            status = field_from_text(field, value, into, err);
+        TRY(decode(call->arena, value, true, field->name, &value, err));
+        TRY(field_from_text(field, value, into, err));
     }
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status read_path(struct call *call, const struct call_input *input, pawl_error *err) {
     const struct operation *route = call->route;
     size_t part = 0;
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; status == PAWL_OK && i < route->field_count; i++) {
+    for (size_t i = 0; i < route->field_count; i++) {
         pawl_str text;
         if (route->fields[i].in != IN_PATH || part >= input->part_count)
             continue;
-        status = decode(call->arena, input->parts[part++], false, route->fields[i].name, &text, err);
-        if (status == PAWL_OK)
-            status = field_from_text(&route->fields[i], text, &call->values[i], err);
+        TRY(decode(call->arena, input->parts[part++], false, route->fields[i].name, &text, err));
+        TRY(field_from_text(&route->fields[i], text, &call->values[i], err));
     }
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status read_body(struct call *call, pawl_str body, pawl_error *err) {
     const struct tree *tree = NULL;
     if (str_absent(body) || body.len == 0)
         body = STR("{}");
-    pawl_status status = tree_parse(call->arena, body, NULL, &tree, err);
-    if (status == PAWL_OK && tree->kind != TREE_OBJECT)
-        status = error_set(err, PAWL_INVALID, "http", "the body must be a JSON object");
-    if (status == PAWL_OK)
-        status = operation_read(call->route, "the body", tree, call->values, err);
-    return status;
+    TRY(tree_parse(call->arena, body, NULL, &tree, err));
+    if (tree->kind != TREE_OBJECT)
+        return error_set(err, PAWL_INVALID, "http", "the body must be a JSON object");
+    return operation_read(call->route, "the body", tree, call->values, err);
 }
 
 pawl_status call_read(struct call *call, const struct call_input *input, pawl_error *err) {
@@ -108,19 +100,18 @@ pawl_status call_read(struct call *call, const struct call_input *input, pawl_er
     call->values = arena_array(call->arena, operation_inputs(route) + 1, sizeof *call->values);
     if (call->values == NULL)
         return error_set(err, PAWL_NO_MEMORY, "http", "no memory for the parameters");
-    pawl_status status = read_path(call, input, err);
-    if (status == PAWL_OK)
-        status = read_query(call, input->query, err);
+    TRY(read_path(call, input, err));
+    TRY(read_query(call, input->query, err));
     call->body = input->body;
     if (route->raw)
-        return status;
-    if (status == PAWL_OK && route->method != METHOD_GET)
-        status = read_body(call, input->body, err);
-    for (size_t i = 0; status == PAWL_OK && (field = operation_input(route, i)) != NULL; i++) {
+        return PAWL_OK;
+    if (route->method != METHOD_GET)
+        TRY(read_body(call, input->body, err));
+    for (size_t i = 0; (field = operation_input(route, i)) != NULL; i++) {
         if (field->required && field->in != IN_TERMINAL && !call->values[i].present)
-            status = error_set(err, PAWL_INVALID, "http", "%s is missing", field->name);
+            return error_set(err, PAWL_INVALID, "http", "%s is missing", field->name);
         else if (field->type == FIELD_CURSOR && call->values[i].present)
-            status = call_cursor_check(call, &call->values[i], err);
+            TRY(call_cursor_check(call, &call->values[i], err));
     }
-    return status;
+    return PAWL_OK;
 }

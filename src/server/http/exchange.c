@@ -33,10 +33,9 @@ static const char *title_of(int status) {
 
 static void problem(struct exchange *exchange, int status, const char *type, const char *detail) {
     struct call *call = &exchange->call;
-    struct buf masked;
     buf_reset(&call->out);
     json_writer_init(&call->json, &call->out);
-    buf_init(&masked, 0);
+    AUTO_BUF(masked, 0);
     url_redact_text(&masked, detail);
     json_begin_object(&call->json);
     json_key(&call->json, "type");
@@ -48,7 +47,6 @@ static void problem(struct exchange *exchange, int status, const char *type, con
     json_key(&call->json, "detail");
     json_str(&call->json, buf_str(&masked));
     json_end_object(&call->json);
-    buf_free(&masked);
     call->status = status;
     call->type = "application/problem+json";
     call->location = call->set_cookie = NULL;

@@ -37,20 +37,18 @@ static struct cell front_shown(void *self, const struct column *column, struct c
 static void write_cells(struct call *call, const struct column *columns, size_t count,
                         const struct cell *cells) {
     struct cell shown[ROW_COLUMNS_MAX];
-    struct buf text;
     if (count > sizeof shown / sizeof *shown) {
         call->out.failed = true;
         return;
     }
     for (size_t i = 0; i < count; i++)
         shown[i] = front_shown(call, &columns[i], cells[i]);
-    buf_init(&text, 0);
+    AUTO_BUF(text, 0);
     output_cells_json(&text, columns, count, shown);
     if (text.failed)
         call->out.failed = true;
     else
         json_raw(&call->json, buf_str(&text));
-    buf_free(&text);
 }
 
 static void front_list(void *self, const struct column *columns, size_t count) {

@@ -162,14 +162,12 @@ static enum MHD_Result refuse(struct exchange *exchange, int status, const char 
 
 /* The values of an Allow header. */
 static const char *methods_of(struct exchange *exchange, unsigned methods) {
-    struct buf buf;
-    buf_init(&buf, 0);
+    AUTO_BUF(buf, 0);
     for (int method = 0; method < METHOD_COUNT; method++)
         if ((methods & 1u << method) != 0)
             buf_printf(&buf, "%s%s%s", buf.len > 0 ? ", " : "", method_name((enum http_method)method),
                        method == METHOD_GET ? ", HEAD" : "");
     const char *text = buf.failed ? NULL : arena_strdup(exchange->call.arena, buf.ptr);
-    buf_free(&buf);
     return text;
 }
 
@@ -408,17 +406,13 @@ void http_answer(struct exchange *exchange) {
 
 pawl_status http_start(struct server *server, pawl_error *err) {
     pawl_str cert = {NULL, 0}, key = {NULL, 0};
-    pawl_status status = PAWL_OK;
     if (server->tls) {
-        status = file_read(server->arena, server->config.tls_cert, PAWL_CONFIG_FILE_BYTES_MAX, &cert, err);
-        if (status == PAWL_OK)
-            status = file_read(server->arena, server->config.tls_key, PAWL_CONFIG_FILE_BYTES_MAX, &key, err);
+        TRY(file_read(server->arena, server->config.tls_cert, PAWL_CONFIG_FILE_BYTES_MAX, &cert, err));
+        TRY(file_read(server->arena, server->config.tls_key, PAWL_CONFIG_FILE_BYTES_MAX, &key, err));
     }
     server->links = arena_alloc(server->arena, sizeof *server->links);
-    if (status == PAWL_OK && server->links == NULL)
-        status = error_set(err, PAWL_NO_MEMORY, "server", "no memory for the server");
-    if (status != PAWL_OK)
-        return status;
+    if (server->links == NULL)
+        return error_set(err, PAWL_NO_MEMORY, "server", "no memory for the server");
     unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | (server->tls ? MHD_USE_TLS : 0u);
     struct MHD_OptionItem tls[] = {{MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)cert.ptr},
                                    {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)key.ptr},

@@ -65,15 +65,13 @@ static void tidy(struct keys *keys) {
 
 static bool hashes(struct exchange *exchange, const char *text, struct key *key) {
     pawl_error ignored;
-    struct buf buf;
-    buf_init(&buf, 0);
+    AUTO_BUF(buf, 0);
     buf_printf(&buf, "%d\n%s", (int)exchange->call.as, text);
     bool done = sha256(buf_str(&buf), key->name, &ignored) == PAWL_OK;
     buf_reset(&buf);
     buf_printf(&buf, "%s\n%s\n%s\n", exchange->match.route->name, exchange->path, exchange->query);
     buf_append_str(&buf, buf_str(&exchange->body));
     done = done && !buf.failed && sha256(buf_str(&buf), key->request, &ignored) == PAWL_OK;
-    buf_free(&buf);
     return done;
 }
 

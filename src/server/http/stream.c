@@ -136,8 +136,7 @@ pawl_status stream_open(struct streams *streams, struct exchange *exchange, pawl
     streams->first = listener;
     streams->count++;
     catch_up(listener, exchange->call.last_seen);
-    pawl_status status = outgoing_start(&listener->outgoing, exchange, err);
-    if (status == PAWL_OK)
-        sampler_wanted(streams->server->sampler);
-    return status;
+    TRY(outgoing_start(&listener->outgoing, exchange, err));
+    sampler_wanted(streams->server->sampler);
+    return PAWL_OK;
 }

@@ -331,10 +331,9 @@ pawl_status output_record(struct output *output, const struct column *columns, s
         cell_show(output, &columns[i], &cells[i], &output->line);
         buf_append_char(&output->line, '\n');
     }
-    pawl_status status = buf_status(&output->line, "output", err);
-    if (status == PAWL_OK)
-        fwrite(output->line.ptr, 1, output->line.len, output->file);
-    return status;
+    TRY(buf_status(&output->line, "output", err));
+    fwrite(output->line.ptr, 1, output->line.len, output->file);
+    return PAWL_OK;
 }
 
 void output_say(struct output *output, const char *fmt, ...) {

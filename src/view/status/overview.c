@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/str.h"
 #include "view/counts.h"
 #include "view/fleet.h"
@@ -27,15 +28,10 @@ pawl_status overview_read(struct store *store, struct arena *arena, struct overv
     struct job_counts_list queues;
     struct rollup_cells rollups;
     struct overview made = {.queue_count = 0};
-    pawl_status status = store->ops->view.counts(store, &made.counts, err);
-    if (status == PAWL_OK)
-        status = store->ops->view.instances(store, arena, instances, err);
-    if (status == PAWL_OK)
-        status = store->ops->jobs->counts(store, arena, &queues, err);
-    if (status == PAWL_OK)
-        status = store->ops->view.rollups(store, arena, &rollups, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(store->ops->view.counts(store, &made.counts, err));
+    TRY(store->ops->view.instances(store, arena, instances, err));
+    TRY(store->ops->jobs->counts(store, arena, &queues, err));
+    TRY(store->ops->view.rollups(store, arena, &rollups, err));
     made.latency = latency_of(&rollups);
     for (size_t i = 0; i < instances->count; i++) {
         const struct instance_row *row = &instances->rows[i];

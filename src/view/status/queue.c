@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/error.h"
 #include "base/limits.h"
 #include "base/uuid.h"
 
@@ -11,9 +12,7 @@ enum { HOUR_MS = 3600000 };
 static pawl_status read_backlog(struct store *store, struct arena *arena, struct queue_stats *stats,
                                 pawl_error *err) {
     struct job_backlog backlog = {.count = 0};
-    pawl_status status = store->ops->jobs->backlog(store, PAWL_BACKLOG_LOOK, arena, &backlog, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(store->ops->jobs->backlog(store, PAWL_BACKLOG_LOOK, arena, &backlog, err));
     stats->priorities_all = backlog.all;
     stats->expired_leases = backlog.overdue;
     stats->currently_leased -= stats->currently_leased >= backlog.overdue ? backlog.overdue : 0;
@@ -30,12 +29,12 @@ static pawl_status read_backlog(struct store *store, struct arena *arena, struct
 static pawl_status read_hour(struct store *store, int64_t now_ms, struct queue_stats *stats,
                              pawl_error *err) {
     struct run_sums sums = {0};
-    pawl_status status = store->ops->jobs->run_sums(store, now_ms - HOUR_MS, uuid_nil(), &sums, err);
+    TRY(store->ops->jobs->run_sums(store, now_ms - HOUR_MS, uuid_nil(), &sums, err));
     stats->total_runs = sums.runs;
     stats->successful_runs = sums.succeeded;
     stats->duration_ms = sums.duration_ms;
     stats->active_workers = sums.workers;
-    return status;
+    return PAWL_OK;
 }
 
 /* A worker that is running its first job of the hour has not ended any. */
