@@ -1,6 +1,9 @@
 /* Errors of the PostgreSQL store when something is wrong with the server, the network or the address. */
+#include <arpa/inet.h>
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/time/clock.h"
@@ -81,20 +84,24 @@ static pawl_status put_one(struct fixture *f, struct store *store, pawl_uuid id)
     return status;
 }
 
-/* A connection that was cut while idle is replaced silently. */
-static void a_lost_idle_connection_is_replaced(void **state) {
-    struct fixture *f = *state;
-    struct store *store = store_made(f, "pawl");
-    int64_t now_ms = 0;
+/* Ends the sessions of the stores, and waits until they are gone: a server closes a socket in its own time.
+ */
+static void end_sessions(struct fixture *f) {
     value(f, "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'pawl' and "
-             "datname = "
-             "current_database()");
-    /* The server closes the socket in its own time. */
+             "datname = current_database()");
     while (
         strcmp(value(f, "select count(*) from pg_stat_activity where application_name = 'pawl' and datname = "
                         "current_database()"),
                "0") != 0)
         continue;
+}
+
+/* A connection that was cut while idle is replaced silently. */
+static void a_lost_idle_connection_is_replaced(void **state) {
+    struct fixture *f = *state;
+    struct store *store = store_made(f, "pawl");
+    int64_t now_ms = 0;
+    end_sessions(f);
     assert_int_equal(store->ops->core.clock_read(store, &now_ms, &f->err), PAWL_OK);
     assert_int_equal(put_one(f, store, (pawl_uuid){{1}}), PAWL_OK);
     store_close(store);
@@ -304,6 +311,49 @@ static void a_role_without_rights_hears_what_to_grant(void **state) {
     store_close(store);
 }
 
+/* A port on which connections are accepted, by the kernel, and never answered: a server that is frozen. */
+static int silent_server(int *port) {
+    struct sockaddr_in name = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof name;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_return_code(fd, errno);
+    assert_return_code(bind(fd, (struct sockaddr *)&name, len), errno);
+    assert_return_code(listen(fd, 16), errno);
+    assert_return_code(getsockname(fd, (struct sockaddr *)&name, &len), errno);
+    *port = ntohs(name.sin_port);
+    return fd;
+}
+
+/* After a failover the old primary may be frozen and still first in the list. The next connection begins with
+ * the server that answered. */
+static void a_host_that_does_not_answer_is_passed_over(void **state) {
+    struct fixture *f = *state;
+    struct store *store = NULL;
+    char url[PGSERVER_URL_BYTES], hosts[64];
+    int64_t now_ms = 0;
+    int port;
+    store_close(store_made(f, "pawl"));
+    int fd = silent_server(&port);
+    snprintf(hosts, sizeof hosts, "127.0.0.1:%d,127.0.0.1", port);
+    url_with(f, "127.0.0.1", hosts, "", url);
+    int64_t began_ms = clock_boot_ms();
+    assert_int_equal(open_url(f, url, &store), PAWL_OK);
+    assert_in_range(clock_boot_ms() - began_ms, 0, 5000 - 1);
+    end_sessions(f);
+    began_ms = clock_boot_ms();
+    assert_int_equal(store->ops->core.clock_read(store, &now_ms, &f->err), PAWL_OK);
+    assert_int_equal(put_one(f, store, (pawl_uuid){{1}}), PAWL_OK);
+    assert_in_range(clock_boot_ms() - began_ms, 0, 1000);
+    store_close(store);
+    /* The address may set the time for each. */
+    url_with(f, "127.0.0.1", hosts, "?connect_timeout=1", url);
+    began_ms = clock_boot_ms();
+    assert_int_equal(open_url(f, url, &store), PAWL_OK);
+    assert_in_range(clock_boot_ms() - began_ms, 900, 2000);
+    store_close(store);
+    close(fd);
+}
+
 static void a_wrong_schema_name_never_reaches_the_server(void **state) {
     struct fixture *f = *state;
     static const char *const names[] = {"",        "Pawl",  "a b", "x; drop schema pawl",
@@ -334,6 +384,7 @@ int main(void) {
         CASE(a_server_that_takes_no_writes_is_unavailable),
         CASE(waiting_too_long_for_somebody_is_busy),
         CASE(a_role_without_rights_hears_what_to_grant),
+        CASE(a_host_that_does_not_answer_is_passed_over),
         CASE(a_wrong_schema_name_never_reaches_the_server),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -107,9 +107,13 @@ int main(int argc, char **argv) {
     bool perspectives = kind != NULL && strcmp(kind, "perspectives") == 0;
     bool jobs = kind != NULL && (strcmp(kind, "jobs") == 0 || strcmp(kind, "pages") == 0);
     pawl_worker_config config = {
-        .store = {.url = argv[1], .schema = getenv("PAWL_SCHEMA"), .durability_normal = true},
+        .store = {.url = argv[1],
+                  .schema = getenv("PAWL_SCHEMA"),
+                  .durability_normal = true,
+                  .statement_timeout_ms = (int)env_number("EFFECT_STATEMENT_MS", 0)},
         .outbox = !jobs && !perspectives,
         .jobs = jobs,
+        .queue = getenv("EFFECT_QUEUE"),
         .perspectives = perspectives,
         .concurrency = (int)env_number("EFFECT_CONCURRENCY", 4),
         .batch = (int)env_number("EFFECT_BATCH", 100),

@@ -124,7 +124,9 @@ static void print_log(void *self, int level, const char *line) {
 static pawl_status serve(struct effect *effect, bool *forced, pawl_error *err) {
     pawl_worker *worker = NULL;
     pawl_worker_config config = {
-        .store = {.url = effect->url, .schema = effect->schema},
+        .store = {.url = effect->url,
+                  .schema = effect->schema,
+                  .statement_timeout_ms = (int)env_number("EFFECT_STATEMENT_MS", 0)},
         .jobs = true,
         .concurrency = (int)env_number("EFFECT_CONCURRENCY", 2),
         .job_lease_ms = env_number("EFFECT_LEASE_MS", 2000),

@@ -15,7 +15,14 @@
 #include "domain/name.h"
 #include "store/postgres/wire/schema.h"
 
-enum { OPTIONS_MAX = 64, OPTIONS_TEXT_BYTES = 512, NUMBER_BYTES = 16, READS_MAX = 8, LINE_BYTES = 400 };
+enum {
+    OPTIONS_MAX = 64,
+    OPTIONS_TEXT_BYTES = 512,
+    NUMBER_BYTES = 16,
+    READS_MAX = 8,
+    LINE_BYTES = 400,
+    HOST_BYTES = 256
+};
 /* A connection that answered this recently is not checked before use. */
 enum { FRESH_US = 200 };
 
@@ -54,6 +61,25 @@ static bool address_local(const PQconninfoOption *options) {
         hostaddr = getenv("PGHOSTADDR");
     /* A service file may name any host: it must configure TLS itself. */
     return all_local(hostaddr != NULL ? hostaddr : host) && option_value(options, "service") == NULL;
+}
+
+/* A value of the address, or of the environment in its place; NULL is none. */
+static const char *address_value(const struct address *address, const char *keyword, const char *variable) {
+    const char *value = option_value(address->options, keyword);
+    return value != NULL ? value : getenv(variable);
+}
+
+static int list_count(const char *list) {
+    int count = 1;
+    for (; list != NULL && (list = strchr(list, ',')) != NULL; list++)
+        count++;
+    return count;
+}
+
+static int host_count(const struct address *address) {
+    int hosts = list_count(address_value(address, "host", "PGHOST"));
+    int addresses = list_count(address_value(address, "hostaddr", "PGHOSTADDR"));
+    return hosts > addresses ? hosts : addresses;
 }
 
 static pawl_status queries_prepare(struct postgres *self, const char *op, pawl_error *err) {
@@ -150,6 +176,8 @@ struct keywords {
     const char *names[OPTIONS_MAX];
     const char *values[OPTIONS_MAX];
     int count;
+    char timeout[NUMBER_BYTES], settings[OPTIONS_TEXT_BYTES];
+    char hosts[3][HOST_BYTES]; /* host, hostaddr and port of one of several servers */
 };
 
 static void keyword_add(struct keywords *keywords, const char *name, const char *value) {
@@ -159,17 +187,39 @@ static void keyword_add(struct keywords *keywords, const char *name, const char 
     }
 }
 
+/* One server of several: libpq goes on to the next one only when a server refuses, not when one accepts the
+ * connection and never answers, unless it may block; so each is tried by itself. A list of one port is for
+ * all of them. */
+static void keywords_host(const struct postgres *self, struct keywords *keywords, int host) {
+    static const char *const lists[][2] = {
+        {"host", "PGHOST"}, {"hostaddr", "PGHOSTADDR"}, {"port", "PGPORT"}};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        const char *at = address_value(&self->address, lists[i][0], lists[i][1]);
+        for (int skip = list_count(at) > 1 ? host : 0; at != NULL && skip > 0; skip--) {
+            at = strchr(at, ',');
+            at = at != NULL ? at + 1 : NULL;
+        }
+        if (at == NULL)
+            continue;
+        snprintf(keywords->hosts[i], HOST_BYTES, "%.*s", (int)strcspn(at, ","), at);
+        keyword_add(keywords, lists[i][0], keywords->hosts[i]);
+    }
+    if (option_value(self->address.options, "target_session_attrs") == NULL)
+        keyword_add(keywords, "target_session_attrs", "read-write");
+}
+
 /* The user's options, and ours where the user set none. PAWL_INVALID when they are too long together. */
-static pawl_status keywords_fill(struct postgres *self, struct keywords *keywords,
-                                 char timeout[static NUMBER_BYTES], char settings[static OPTIONS_TEXT_BYTES],
+static pawl_status keywords_fill(const struct postgres *self, struct keywords *keywords, int host,
                                  const char *op, pawl_error *err) {
     const PQconninfoOption *options = self->address.options;
-    snprintf(timeout, NUMBER_BYTES, "%d", (self->connect_timeout_ms + 999) / 1000 + 1);
+    bool several = host_count(&self->address) > 1;
+    char *settings = keywords->settings;
+    snprintf(keywords->timeout, NUMBER_BYTES, "%d", (self->connect_timeout_ms + 999) / 1000 + 1);
     const struct {
         const char *name, *value;
     } ours[] = {
         {"fallback_application_name", "pawl"},
-        {"connect_timeout", timeout},
+        {"connect_timeout", keywords->timeout},
         {"keepalives", "1"},
         /* The system notices a dead connection within 5 s: sent data is not acknowledged, or keepalives, one
          * per second while idle, are not answered. */
@@ -181,9 +231,14 @@ static pawl_status keywords_fill(struct postgres *self, struct keywords *keyword
         {"sslmode", address_local(options) ? NULL : "verify-full"},
     };
     for (const PQconninfoOption *option = options; option->keyword != NULL; option++) {
-        if (option->val != NULL && strcmp(option->keyword, "options") != 0)
+        bool list = several &&
+                    (strcmp(option->keyword, "host") == 0 || strcmp(option->keyword, "hostaddr") == 0 ||
+                     strcmp(option->keyword, "port") == 0);
+        if (option->val != NULL && !list && strcmp(option->keyword, "options") != 0)
             keyword_add(keywords, option->keyword, option->val);
     }
+    if (several)
+        keywords_host(self, keywords, host);
     for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++) {
         if (ours[i].value != NULL && option_value(options, ours[i].name) == NULL)
             keyword_add(keywords, ours[i].name, ours[i].value);
@@ -224,12 +279,10 @@ static void one_line(const char *message, char line[static LINE_BYTES]) {
 
 /* PAWL_UNAVAILABLE when there is no server within the time; *refused when a pooler did not like our session
  * settings, *no_role when the login may not act as the role, or there is none. */
-static pawl_status connect_once(struct postgres *self, const char *op, bool *refused, bool *no_role,
-                                pawl_error *err) {
+static pawl_status connect_host(struct postgres *self, int64_t deadline_ms, const char *op, bool *refused,
+                                bool *no_role, pawl_error *err) {
     struct keywords keywords = {.count = 0};
-    char timeout[NUMBER_BYTES], settings[OPTIONS_TEXT_BYTES];
-    int64_t deadline_ms = clock_boot_ms() + self->connect_timeout_ms;
-    pawl_status filled = keywords_fill(self, &keywords, timeout, settings, op, err);
+    pawl_status filled = keywords_fill(self, &keywords, self->address.host, op, err);
     if (filled != PAWL_OK)
         return filled;
     self->conn = PQconnectStartParams(keywords.names, keywords.values, 0);
@@ -256,6 +309,34 @@ static pawl_status connect_once(struct postgres *self, const char *op, bool *ref
     one_line(message, line);
     pawl_status status = error_set(err, PAWL_UNAVAILABLE, op, "cannot connect to PostgreSQL: %s", line);
     pg_connection_drop(self);
+    return status;
+}
+
+/* How long one of the servers may take: as the address says, but no more than its share of what is left. */
+static int64_t host_time_ms(const struct postgres *self, int64_t left_ms, int servers) {
+    const char *said = address_value(&self->address, "connect_timeout", "PGCONNECT_TIMEOUT");
+    int64_t said_ms = said != NULL ? strtoll(said, NULL, 10) * 1000 : 0;
+    int64_t share_ms = left_ms / servers;
+    return said_ms > 0 && said_ms < share_ms ? said_ms : share_ms;
+}
+
+/* One after the other, beginning with the one that answered last. */
+static pawl_status connect_once(struct postgres *self, const char *op, bool *refused, bool *no_role,
+                                pawl_error *err) {
+    int count = host_count(&self->address);
+    int servers = self->address.pinned ? 1 : count;
+    self->address.host %= count;
+    int64_t end_ms = clock_boot_ms() + self->connect_timeout_ms;
+    pawl_status status = PAWL_UNAVAILABLE;
+    for (int left = servers; left > 0; left--) {
+        int64_t now_ms = clock_boot_ms();
+        int64_t time_ms = servers == 1 ? end_ms - now_ms : host_time_ms(self, end_ms - now_ms, left);
+        status = connect_host(self, now_ms + time_ms, op, refused, no_role, err);
+        if (status != PAWL_UNAVAILABLE || *refused || *no_role)
+            break;
+        if (!self->address.pinned)
+            self->address.host = (self->address.host + 1) % count;
+    }
     return status;
 }
 
@@ -323,6 +404,7 @@ bool pg_connection_working(const struct postgres *self, int64_t within_ms) {
     struct postgres beside = {.address = self->address,
                               .connect_timeout_ms = (int)within_ms,
                               .statement_timeout_ms = (int)within_ms};
+    beside.address.pinned = true; /* another server knows nothing of this session */
     memcpy(beside.schema, self->schema, sizeof beside.schema);
     memcpy(beside.role, self->role, sizeof beside.role);
     memcpy(beside.queries, self->queries, sizeof(beside.queries)); /* borrowed */

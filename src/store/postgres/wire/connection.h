@@ -17,6 +17,9 @@ enum session { SESSION_UNKNOWN, SESSION_OURS, SESSION_SHARED };
 struct address {
     PQconninfoOption *options; /* as parsed; PQconninfoFree */
     bool direct;               /* false: a pooler refused our session settings */
+    int host; /* of the list of hosts (modulo their number), which to try first: the one that answered last,
+                 or the one after a silent one */
+    bool pinned; /* only that one is asked */
 };
 
 struct postgres {

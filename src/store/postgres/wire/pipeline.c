@@ -84,8 +84,10 @@ static bool wait_answer(struct server_call *call) {
 /* The next result, NULL at the end of a statement. */
 static pawl_status next_result(struct server_call *call, PGresult **result) {
     while (PQisBusy(call->self->conn)) {
-        if (!wait_answer(call))
+        if (!wait_answer(call)) {
+            call->self->address.host++;
             return lost(call, "the server did not answer in time");
+        }
         if (PQconsumeInput(call->self->conn) == 0)
             return lost(call, PQerrorMessage(call->self->conn));
     }
