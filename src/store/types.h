@@ -11,6 +11,14 @@ enum store_kind { KIND_OUTBOX = 1, KIND_INBOX = 2, KIND_PERSPECTIVE = 3, KIND_CO
 #define KIND_BIT(kind) (1 << (kind))
 #define KIND_BITS_ALL (KIND_BIT(KIND_OUTBOX) | KIND_BIT(KIND_INBOX) | KIND_BIT(KIND_PERSPECTIVE))
 
+/*
+ * An operation whose answer is the rows of one statement: its parameters in parentheses, its name in errors,
+ * the statement (of the same name in each dialect), the status of the check, the shape of a row, where the
+ * rows go, and what the statement is sent. The functions of both stores come from it (operations/lists.h).
+ */
+#define LISTS_PARAMS(...) __VA_ARGS__
+#define LISTS(name, params, ...) OPERATION(name, LISTS_PARAMS params)
+
 /* What happened to one item of a call; the other items are not affected by it. */
 enum store_answer {
     ANSWER_APPLIED = 1,

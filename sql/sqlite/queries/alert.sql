@@ -10,7 +10,7 @@ DELETE FROM pawl_alert_change WHERE number IN (SELECT number FROM pawl_alert_cha
 -- params: id, rule, event, value, at_ms, detail
 INSERT INTO pawl_alert_change (id, rule, event, value, at_ms, detail) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
 
--- name: alert_change_list
+-- name: alert_changes
 -- What happened to the rules, the latest first, with what became of its deliveries.
 -- params: rule (NULL: all), before (0: from the latest), limit
 SELECT c.number, c.id, c.rule, c.event, c.value, c.at_ms, c.detail,

@@ -36,7 +36,7 @@ SELECT a.number, a.made_ms, a.previous, a.hash, h.chain, h.number, h.hash, b.has
 -- params: now_ms, actor, action, detail
 INSERT INTO pawl_audit (at_ms, actor, action, detail) VALUES (?1, ?2, ?3, ?4)
 
--- name: audit_list
+-- name: view_audits
 -- What people did, the latest first.
 -- params: before (0: all), limit
 SELECT number, at_ms, actor, action, detail FROM pawl_audit WHERE ?1 = 0 OR number < ?1 ORDER BY number DESC LIMIT ?2

@@ -22,7 +22,7 @@ SELECT c.stream, c.perspective, c.error, c.fingerprint, c.version, coalesce(s.ve
   FROM pawl_checkpoint c LEFT JOIN pawl_stream s ON s.stream = c.stream
  WHERE c.perspective = ?1 AND c.due_ms <= ?2 AND c.due_ms IS NOT NULL ORDER BY c.due_ms, c.stream LIMIT ?3
 
--- name: checkpoint_error_groups
+-- name: checkpoint_errors
 -- The most common errors of failed checkpoints.
 -- params: perspective, limit
 SELECT perspective, fingerprint, min(error), count(*) FROM pawl_checkpoint WHERE status = :CHECKPOINT_FAILED AND (?1 IS NULL OR perspective = ?1)

@@ -32,7 +32,7 @@ SELECT concurrency, rate, rate_ms, weight FROM pawl_job_limit WHERE key = ?1
  UNION ALL
 SELECT concurrency, rate, rate_ms, weight FROM pawl_job_limit WHERE key = ?2 LIMIT 1
 
--- name: job_limit_list
+-- name: job_limits
 -- All limits.
 SELECT key, concurrency, rate, rate_ms, weight FROM pawl_job_limit ORDER BY key
 

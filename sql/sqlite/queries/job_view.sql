@@ -75,7 +75,7 @@ SELECT id, (?2 = 0 OR state = ?2) AND (?3 IS NULL OR queue = ?3) AND (?4 IS NULL
 INSERT INTO pawl_job_tally (queue, {{job_tally}}) VALUES (?, {{each job_tally: ?}})
 ON CONFLICT (queue) DO UPDATE SET {{each job_tally: @ = @ + excluded.@}}
 
--- name: job_tally_list
+-- name: job_counts
 -- Gauges and counters per queue.
 SELECT t.queue, {{t.job_tally}},
        coalesce((SELECT j.due_ms FROM pawl_job j WHERE j.queue = t.queue AND j.state = :JOB_READY AND j.key IS NULL ORDER BY j.ord, j.id LIMIT 1), 0)

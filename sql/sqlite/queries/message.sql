@@ -92,7 +92,7 @@ SELECT 1 WHERE EXISTS (SELECT 1 FROM pawl_pause WHERE scope = :PAUSE_HANDLER AND
 -- params: scope, name, reason, actor, now_ms
 INSERT OR IGNORE INTO pawl_pause (scope, name, reason, actor, since_ms) VALUES (?1, ?2, ?3, ?4, ?5)
 
--- name: pause_list
+-- name: view_pauses
 -- What is paused.
 SELECT scope, name, reason, actor, since_ms FROM pawl_pause ORDER BY scope, name
 
@@ -130,7 +130,7 @@ DELETE FROM pawl_refused WHERE number = ?1
 INSERT OR IGNORE INTO pawl_refused (reason, consumer, topic, message_id, detail, payload, payload_hash, received_ms)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
 
--- name: refused_list
+-- name: view_refused
 -- What came in and could not be taken.
 -- params: after, limit
 SELECT number, reason, consumer, topic, message_id, detail, payload, received_ms

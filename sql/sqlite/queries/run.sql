@@ -29,7 +29,7 @@ SELECT 1 FROM pawl_run_item WHERE run = ?1 LIMIT 1
 -- Some items of a run go.
 DELETE FROM pawl_run_item WHERE run = ?1 AND key IN (SELECT key FROM pawl_run_item WHERE run = ?1 ORDER BY key LIMIT ?2)
 
--- name: run_item_list
+-- name: view_items
 -- Items of a run, by key.
 SELECT part, key, payload FROM pawl_run_item WHERE run = ?1 AND (?2 < 0 OR part = ?2) AND (?3 IS NULL OR key > ?3) ORDER BY key LIMIT ?4
 
@@ -104,7 +104,7 @@ DELETE FROM pawl_run_target WHERE name = ?1
 -- The statement of a target.
 SELECT sql FROM pawl_run_target WHERE name = ?1
 
--- name: run_target_list
+-- name: run_targets
 -- The targets, by name.
 SELECT name, sql, updated_ms FROM pawl_run_target ORDER BY name
 

@@ -4,7 +4,7 @@
 -- An agent by its name.
 SELECT scopes, disabled FROM pawl_agent WHERE name = ?1
 
--- name: agent_list
+-- name: agents
 -- All agents.
 SELECT name, scopes, disabled, updated_ms FROM pawl_agent ORDER BY name
 
@@ -28,7 +28,7 @@ INSERT INTO pawl_schedule_fire (schedule, instant_ms, job, fired_ms) VALUES (?1,
 -- Something was refused.
 INSERT INTO pawl_refusal (agent, task, missing, job, made_ms) VALUES (?1, ?2, ?3, ?4, ?5)
 
--- name: refusal_list
+-- name: refusals
 -- Refusals, newest first.
 SELECT id, agent, task, missing, job, made_ms FROM pawl_refusal ORDER BY id DESC LIMIT ?1
 
@@ -80,7 +80,7 @@ DELETE FROM pawl_task WHERE name = ?1
 SELECT name, agent, type, spec, params, scopes, queue, key, priority, max_attempts, flags, timeout_ms, retention_ms, version, updated_ms
   FROM pawl_task WHERE name = ?1
 
--- name: task_list
+-- name: tasks
 -- Tasks by name.
 SELECT name, agent, type, spec, params, scopes, queue, key, priority, max_attempts, flags, timeout_ms, retention_ms, version, updated_ms
   FROM pawl_task WHERE (?1 IS NULL OR name = ?1) AND (?2 IS NULL OR name > ?2) ORDER BY name LIMIT ?3

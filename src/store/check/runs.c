@@ -161,10 +161,6 @@ pawl_status check_partitions_filter(const struct partitions_filter *in, pawl_err
     return place_limit(&at, in->limit);
 }
 
-pawl_status check_items_filter(const struct items_filter *in, pawl_error *err) {
-    return check_limit("items", in->limit, err);
-}
-
 pawl_status check_partition_reset(const struct partition_reset *in, pawl_error *err) {
     struct place at = {.op = "partition_reset", .err = err};
     place_range(&at, "offset", in->offset, 0, INT64_MAX / 4);

@@ -12,7 +12,6 @@ PAWL_MUSTCHECK pawl_status check_page_commit(const struct page_commit *in, pawl_
 PAWL_MUSTCHECK pawl_status check_page_room(size_t count, int page_size, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_runs_filter(const struct runs_filter *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_partitions_filter(const struct partitions_filter *in, pawl_error *err);
-PAWL_MUSTCHECK pawl_status check_items_filter(const struct items_filter *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_partition_reset(const struct partition_reset *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_run_retry(const struct run_retry *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_run_pace(const struct run_pace *in, pawl_error *err);

@@ -2,7 +2,8 @@
  * parameters after the store) is defined. */
 
 /* name absent: all of them. */
-OPERATION(rules, pawl_str name, struct arena *arena, struct alert_rows *out, pawl_error *err)
+LISTS(rules, (pawl_str name, struct arena *arena, struct alert_rows *out, pawl_error *err), "alert_rules",
+      QUERY(ALERT_RULES), PAWL_OK, alert_shape, ROWS_OUT_NOW(out, rows), VALUES(name))
 /* Creates or changes a rule; its state stays. PAWL_CONFLICT: another version, or too many rules. */
 OPERATION(rule_put, const struct alert_rule *in, int64_t *version, pawl_error *err)
 /* Its history stays. PAWL_NOT_FOUND. */
@@ -17,8 +18,11 @@ OPERATION(turn_end, const struct alert_turn_end *in, pawl_error *err)
 OPERATION(tell, const struct alert_news *in, pawl_error *err)
 
 /* rule absent: of all. before: keyset cursor, 0 = from the latest. */
-OPERATION(changes, pawl_str rule, int64_t before, int limit, struct arena *arena, struct alert_changes *out,
-          pawl_error *err)
+LISTS(changes,
+      (pawl_str rule, int64_t before, int limit, struct arena *arena, struct alert_changes *out,
+       pawl_error *err),
+      "alert_changes", QUERY(ALERT_CHANGES), PAWL_OK, alert_change_shape, ROWS_OUT(out, changes),
+      VALUES(rule, before, limit))
 
 /* Deliveries to this target that are due and not leased. */
 OPERATION(notices_take, pawl_str target, int64_t lease_ms, int limit, struct arena *arena,

@@ -49,8 +49,10 @@ OPERATION(checkpoint_skip, const struct checkpoint_skip *in, enum store_answer *
 OPERATION(checkpoints_list, const struct checkpoint_filter *filter, struct arena *arena,
           struct checkpoint_views *out, pawl_error *err)
 /* The most common errors of failed checkpoints; perspective absent = of all. */
-OPERATION(checkpoint_errors, pawl_str perspective, int limit, struct arena *arena,
-          struct checkpoint_errors *out, pawl_error *err)
+LISTS(checkpoint_errors,
+      (pawl_str perspective, int limit, struct arena *arena, struct checkpoint_errors *out, pawl_error *err),
+      "checkpoint_errors", QUERY(CHECKPOINT_ERRORS), check_limit("checkpoint_errors", limit, err),
+      checkpoint_error_shape, ROWS_OUT(out, rows), VALUES(perspective, limit))
 
 /* APPLIED; DUPLICATE: it already exists; CONFLICT: it exists with other patterns. */
 OPERATION(receptor_register, const struct receptor_new *in, enum store_answer *answer, pawl_error *err)

@@ -20,12 +20,16 @@ OPERATION(steps_put, const struct steps_put *in, struct arena *arena, struct job
 OPERATION(steps_read, int64_t job_id, struct arena *arena, struct job_steps *out, pawl_error *err)
 /* concurrency 0, rate 0 and weight 1 remove it. */
 OPERATION(limit_set, const struct job_limit *in, pawl_error *err)
-OPERATION(limits, struct arena *arena, struct job_limits *out, pawl_error *err)
+LISTS(limits, (struct arena * arena, struct job_limits *out, pawl_error *err), "job_limits",
+      QUERY(JOB_LIMITS), PAWL_OK, job_limit_shape, ROWS_OUT(out, limits), NO_VALUES)
 
 OPERATION(jobs, const struct job_filter *filter, struct arena *arena, struct job_rows *out, pawl_error *err)
 OPERATION(why, int64_t id, struct arena *arena, struct job_why *out, pawl_error *err)
-OPERATION(dead_groups, int limit, struct arena *arena, struct job_dead_groups *out, pawl_error *err)
-OPERATION(counts, struct arena *arena, struct job_counts_list *out, pawl_error *err)
+LISTS(dead_groups, (int limit, struct arena *arena, struct job_dead_groups *out, pawl_error *err),
+      "job_dead_groups", QUERY(JOB_DEAD_GROUPS), check_limit("job_dead_groups", limit, err),
+      job_dead_group_shape, ROWS_OUT(out, groups), VALUES(limit))
+LISTS(counts, (struct arena * arena, struct job_counts_list *out, pawl_error *err), "job_counts",
+      QUERY(JOB_COUNTS), PAWL_OK, job_counts_shape, ROWS_OUT_NOW(out, queues), NO_VALUES)
 
 /* Examines at most look_max (1 … PAWL_BACKLOG_LOOK) ready jobs and as many that are later or waiting,
  * regardless of dead ones; the store chooses which. */
@@ -35,8 +39,11 @@ OPERATION(task_put, const struct task *in, struct arena *arena, struct put_answe
 /* not found, or conflict while a schedule names it. Its jobs and runs stay. */
 OPERATION(task_remove, pawl_str name, pawl_error *err)
 /* name absent: by name after after_name. */
-OPERATION(tasks, pawl_str name, pawl_str after_name, int limit, struct arena *arena, struct task_list *out,
-          pawl_error *err)
+LISTS(tasks,
+      (pawl_str name, pawl_str after_name, int limit, struct arena *arena, struct task_list *out,
+       pawl_error *err),
+      "tasks", QUERY(TASKS), check_limit("tasks", limit, err), task_shape, ROWS_OUT(out, tasks),
+      VALUES(name, after_name, limit))
 OPERATION(schedule_put, const struct job_schedule *in, struct put_answer *out, pawl_error *err)
 OPERATION(schedule_remove, pawl_str name, pawl_error *err)
 OPERATION(schedules, const struct schedule_filter *filter, struct arena *arena, struct job_schedule_list *out,
@@ -44,10 +51,13 @@ OPERATION(schedules, const struct schedule_filter *filter, struct arena *arena, 
 OPERATION(schedule_fire, const struct schedule_fire *in, struct arena *arena, struct fire_result *out,
           pawl_error *err)
 OPERATION(agent_put, const struct agent *in, pawl_error *err)
-OPERATION(agents, struct arena *arena, struct agent_list *out, pawl_error *err)
+LISTS(agents, (struct arena * arena, struct agent_list *out, pawl_error *err), "agents", QUERY(AGENTS),
+      PAWL_OK, agent_shape, ROWS_OUT(out, agents), NO_VALUES)
 /* Of what an agent asked for itself: agent and missing. */
 OPERATION(refusal_add, const struct refusal *in, pawl_error *err)
-OPERATION(refusals, int limit, struct arena *arena, struct refusal_list *out, pawl_error *err)
+LISTS(refusals, (int limit, struct arena *arena, struct refusal_list *out, pawl_error *err), "refusals",
+      QUERY(REFUSALS), check_limit("refusals", limit, err), refusal_shape, ROWS_OUT(out, refusals),
+      VALUES(limit))
 
 OPERATION(runs, const struct run_filter *filter, struct arena *arena, struct task_run_list *out,
           pawl_error *err)

@@ -12,14 +12,17 @@ OPERATION(duties, struct arena *arena, struct duty_rows *out, pawl_error *err)
 OPERATION(messages_receive, const struct messages_receive *in, struct arena *arena, struct put_result *out,
           pawl_error *err)
 /* By number, those after `after`. */
-OPERATION(refused, int64_t after, int limit, struct arena *arena, struct refused_rows *out, pawl_error *err)
+LISTS(refused, (int64_t after, int limit, struct arena *arena, struct refused_rows *out, pawl_error *err),
+      "refused", QUERY(VIEW_REFUSED), PAWL_OK, refused_shape, ROWS_OUT(out, rows), VALUES(after, limit))
 OPERATION(refused_remove, int64_t number, pawl_error *err)
 
 /* Pausing something twice keeps the first pause. */
 OPERATION(pause_set, const struct pause_row *in, pawl_error *err)
 OPERATION(pause_clear, enum pause_scope scope, pawl_str name, pawl_error *err)
-OPERATION(pauses, struct arena *arena, struct pause_rows *out, pawl_error *err)
+LISTS(pauses, (struct arena * arena, struct pause_rows *out, pawl_error *err), "pauses", QUERY(VIEW_PAUSES),
+      PAWL_OK, pause_shape, ROWS_OUT(out, rows), NO_VALUES)
 
 OPERATION(audit_add, const struct audit_row *in, pawl_error *err)
 /* The latest first, those before `before` (0 = all). */
-OPERATION(audits, int64_t before, int limit, struct arena *arena, struct audit_rows *out, pawl_error *err)
+LISTS(audits, (int64_t before, int limit, struct arena *arena, struct audit_rows *out, pawl_error *err),
+      "audits", QUERY(VIEW_AUDITS), PAWL_OK, audit_shape, ROWS_OUT(out, rows), VALUES(before, limit))

@@ -10,8 +10,10 @@ OPERATION(messages, const struct message_filter *filter, struct arena *arena, st
 OPERATION(message_find, pawl_uuid id, struct arena *arena, struct message_rows *out, pawl_error *err)
 /* Ids of messages from low to high, both included, each once, ascending, at most limit: for ids given
  * by their beginning. */
-OPERATION(message_ids, pawl_uuid low, pawl_uuid high, int limit, struct arena *arena, struct uuid_list *out,
-          pawl_error *err)
+LISTS(message_ids,
+      (pawl_uuid low, pawl_uuid high, int limit, struct arena *arena, struct uuid_list *out, pawl_error *err),
+      "message_ids", QUERY(VIEW_IDS), check_limit("message_ids", limit, err), id_shape, ROWS_OUT(out, ids),
+      VALUES(low, high, limit))
 OPERATION(dead_groups, enum store_kind kind, int limit, struct arena *arena, struct dead_groups *out,
           pawl_error *err)
 /* The first unfinished message with that id; cause WHY_UNKNOWN_MESSAGE and PAWL_NOT_FOUND when there is
@@ -31,4 +33,5 @@ OPERATION(problems, struct arena *arena, struct violations *out, pawl_error *err
  * that saw the same calls print the same text (format: docs/state-dump.md). For tests. */
 OPERATION(dump, struct buf *out, pawl_error *err)
 /* What all workers have counted; only cells that are not empty. */
-OPERATION(rollups, struct arena *arena, struct rollup_cells *out, pawl_error *err)
+LISTS(rollups, (struct arena * arena, struct rollup_cells *out, pawl_error *err), "rollups",
+      QUERY(VIEW_ROLLUPS), PAWL_OK, rollup_shape, ROWS_OUT(out, cells), NO_VALUES)

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/uuid.h"
+#include "store/check/jobs.h"
 #include "store/postgres/query.h"
 
 static void postgres_close(struct store *store) {
@@ -24,6 +25,13 @@ static void postgres_close(struct store *store) {
 
 #define STORE(name) postgres_##name
 #include "store/operations/tables.h"
+
+#define QUERY(name) POSTGRES_Q_##name
+#define LIST_ROWS(name, list, check, shape, to, ...)                                                         \
+    struct query q = pg_read(store, list, name, arena, check);                                               \
+    pg_params_add(&q.statement.params, __VA_ARGS__);                                                         \
+    return pg_list(&q, &(shape), to, err);
+#include "store/operations/lists.h"
 #undef STORE
 
 /* The schema must be of the version that this program was built with. */

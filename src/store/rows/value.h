@@ -120,6 +120,7 @@ static inline struct value id_or_null(pawl_uuid id) {
     VALUES_PICK(__VA_ARGS__, VALUES_14, VALUES_13, VALUES_12, VALUES_11, VALUES_10, VALUES_9, VALUES_8,      \
                 VALUES_7, VALUES_6, VALUES_5, VALUES_4, VALUES_3, VALUES_2, VALUES_1, 0)
 #define VALUES_COUNT(...) VALUES_PICK(__VA_ARGS__, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define NO_VALUES NULL, 0
 #ifdef PAWL_CPPCHECK /* which cannot read _Generic */
 #define VALUES(...) NULL, 0
 #else

@@ -1,13 +1,21 @@
 /* The SQLite store: opening it, and its table of operations. */
+#include "store/check/jobs.h"
 #include "store/sqlite/file/clock.h"
 #include "store/sqlite/file/memory.h"
 #include "store/sqlite/file/migrate.h"
+#include "store/sqlite/file/row.h"
 #include "store/sqlite/operations.h"
 
 static void sqlite_close(struct store *store) { connection_close(sqlite_store_of(store)); }
 
 #define STORE(name) sqlite_##name
 #include "store/operations/tables.h"
+
+#define QUERY(name) SQLITE_Q_##name
+#define LIST_ROWS(name, list, check, shape, to, ...)                                                         \
+    struct operation op = operation_read(store, name, check, err);                                           \
+    return operation_list(&op, statement_with(&op, list, __VA_ARGS__), &(shape), arena, to);
+#include "store/operations/lists.h"
 #undef STORE
 
 static struct store sqlite_base(bool sessions) {

@@ -11,13 +11,6 @@ enum { NEWS_STATEMENTS = 3 };
 
 /* ---- Rules */
 
-pawl_status postgres_alert_rules(struct store *store, pawl_str name, struct arena *arena,
-                                 struct alert_rows *out, pawl_error *err) {
-    struct query q = pg_read(store, POSTGRES_Q_ALERT_RULES, "alert_rules", arena, PAWL_OK);
-    SEND(&q, name);
-    return pg_list(&q, &alert_shape, ROWS_OUT_NOW(out, rows), err);
-}
-
 pawl_status postgres_alert_rule_put(struct store *store, const struct alert_rule *in, int64_t *version,
                                     pawl_error *err) {
     struct alert_row row = {.rule = *in};
@@ -115,13 +108,6 @@ pawl_status postgres_alert_tell(struct store *store, const struct alert_news *in
 }
 
 /* ---- History */
-
-pawl_status postgres_alert_changes(struct store *store, pawl_str rule, int64_t before, int limit,
-                                   struct arena *arena, struct alert_changes *out, pawl_error *err) {
-    struct query q = pg_read(store, POSTGRES_Q_ALERT_CHANGES, "alert_changes", arena, PAWL_OK);
-    SEND(&q, rule, before, limit);
-    return pg_list(&q, &alert_change_shape, ROWS_OUT(out, changes), err);
-}
 
 /* ---- Deliveries */
 

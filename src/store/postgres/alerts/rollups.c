@@ -8,9 +8,3 @@ pawl_status postgres_rollups_add(struct store *store, const struct rollup_cell *
     SEND(&q, ROWS_OF(rollup_shape, cells, count));
     return pg_done(&q, err);
 }
-
-pawl_status postgres_rollups(struct store *store, struct arena *arena, struct rollup_cells *out,
-                             pawl_error *err) {
-    struct query q = pg_read(store, POSTGRES_Q_VIEW_ROLLUPS, "rollups", arena, PAWL_OK);
-    return pg_list(&q, &rollup_shape, ROWS_OUT(out, cells), err);
-}

@@ -94,11 +94,3 @@ pawl_status postgres_checkpoints_list(struct store *store, const struct checkpoi
     SEND(&q, ROW_OF(checkpoint_filter_shape, filter));
     return pg_list(&q, &checkpoint_shape, ROWS_OUT(out, rows), err);
 }
-
-pawl_status postgres_checkpoint_errors(struct store *store, pawl_str perspective, int limit,
-                                       struct arena *arena, struct checkpoint_errors *out, pawl_error *err) {
-    struct query q = pg_read(store, POSTGRES_Q_CHECKPOINT_ERRORS, "checkpoint_errors", arena,
-                             check_limit("checkpoint_errors", limit, err));
-    SEND(&q, perspective, limit);
-    return pg_list(&q, &checkpoint_error_shape, ROWS_OUT(out, rows), err);
-}

@@ -92,13 +92,6 @@ pawl_status postgres_messages_receive(struct store *store, const struct messages
     return status;
 }
 
-pawl_status postgres_refused(struct store *store, int64_t after, int limit, struct arena *arena,
-                             struct refused_rows *out, pawl_error *err) {
-    struct query q = pg_read(store, POSTGRES_Q_VIEW_REFUSED, "refused", arena, PAWL_OK);
-    SEND(&q, after, limit);
-    return pg_list(&q, &refused_shape, ROWS_OUT(out, rows), err);
-}
-
 pawl_status postgres_refused_remove(struct store *store, int64_t number, pawl_error *err) {
     struct query q = pg_write(store, POSTGRES_Q_REFUSED_REMOVE, "refused_remove", NULL, PAWL_OK);
     SEND(&q, number);
@@ -118,21 +111,8 @@ pawl_status postgres_pause_clear(struct store *store, enum pause_scope scope, pa
     return pg_done(&q, err);
 }
 
-pawl_status postgres_pauses(struct store *store, struct arena *arena, struct pause_rows *out,
-                            pawl_error *err) {
-    struct query q = pg_read(store, POSTGRES_Q_VIEW_PAUSES, "pauses", arena, PAWL_OK);
-    return pg_list(&q, &pause_shape, ROWS_OUT(out, rows), err);
-}
-
 pawl_status postgres_audit_add(struct store *store, const struct audit_row *in, pawl_error *err) {
     struct query q = pg_write(store, POSTGRES_Q_AUDIT_ADD, "audit_add", NULL, check_audit(in, err));
     SEND(&q, in->actor, in->action, in->detail);
     return pg_done(&q, err);
-}
-
-pawl_status postgres_audits(struct store *store, int64_t before, int limit, struct arena *arena,
-                            struct audit_rows *out, pawl_error *err) {
-    struct query q = pg_read(store, POSTGRES_Q_VIEW_AUDITS, "audits", arena, PAWL_OK);
-    SEND(&q, before, limit);
-    return pg_list(&q, &audit_shape, ROWS_OUT(out, rows), err);
 }

@@ -30,13 +30,6 @@ pawl_status postgres_jobs_schedule_remove(struct store *store, pawl_str name, pa
     return remove_named(store, POSTGRES_Q_SCHEDULE_REMOVE, "schedule_remove", name, err);
 }
 
-pawl_status postgres_jobs_tasks(struct store *store, pawl_str name, pawl_str after_name, int limit,
-                                struct arena *arena, struct task_list *out, pawl_error *err) {
-    struct query q = pg_read(store, POSTGRES_Q_TASKS, "tasks", arena, check_limit("tasks", limit, err));
-    SEND(&q, name, after_name, limit);
-    return pg_list(&q, &task_shape, ROWS_OUT(out, tasks), err);
-}
-
 pawl_status postgres_jobs_schedule_put(struct store *store, const struct job_schedule *in,
                                        struct put_answer *out, pawl_error *err) {
     struct query q = pg_write(store, POSTGRES_Q_SCHEDULE_PUT, "schedule_put", NULL, check_schedule(in, err));
@@ -87,18 +80,4 @@ pawl_status postgres_jobs_agent_put(struct store *store, const struct agent *in,
     struct query q = pg_write(store, POSTGRES_Q_AGENT_PUT, "agent_put", NULL, check_agent(in, err));
     SEND(&q, ROW_OF(agent_new_shape, in));
     return pg_done(&q, err);
-}
-
-pawl_status postgres_jobs_agents(struct store *store, struct arena *arena, struct agent_list *out,
-                                 pawl_error *err) {
-    struct query q = pg_read(store, POSTGRES_Q_AGENTS, "agents", arena, PAWL_OK);
-    return pg_list(&q, &agent_shape, ROWS_OUT(out, agents), err);
-}
-
-pawl_status postgres_jobs_refusals(struct store *store, int limit, struct arena *arena,
-                                   struct refusal_list *out, pawl_error *err) {
-    struct query q =
-        pg_read(store, POSTGRES_Q_REFUSALS, "refusals", arena, check_limit("refusals", limit, err));
-    SEND(&q, limit);
-    return pg_list(&q, &refusal_shape, ROWS_OUT(out, refusals), err);
 }

@@ -48,20 +48,6 @@ pawl_status postgres_jobs_why(struct store *store, int64_t id, struct arena *are
     return PAWL_OK;
 }
 
-pawl_status postgres_jobs_dead_groups(struct store *store, int limit, struct arena *arena,
-                                      struct job_dead_groups *out, pawl_error *err) {
-    struct query q = pg_read(store, POSTGRES_Q_JOB_DEAD_GROUPS, "job_dead_groups", arena,
-                             check_limit("job_dead_groups", limit, err));
-    SEND(&q, limit);
-    return pg_list(&q, &job_dead_group_shape, ROWS_OUT(out, groups), err);
-}
-
-pawl_status postgres_jobs_counts(struct store *store, struct arena *arena, struct job_counts_list *out,
-                                 pawl_error *err) {
-    struct query q = pg_read(store, POSTGRES_Q_JOB_COUNTS, "job_counts", arena, PAWL_OK);
-    return pg_list(&q, &job_counts_shape, ROWS_OUT_NOW(out, queues), err);
-}
-
 /* Columns: a priority's row, and what is overdue; a row without a priority has only that. */
 pawl_status postgres_jobs_backlog(struct store *store, int look_max, struct arena *arena,
                                   struct job_backlog *out, pawl_error *err) {
@@ -87,12 +73,6 @@ pawl_status postgres_jobs_backlog(struct store *store, int look_max, struct aren
         *out = backlog;
     pg_statement_clear(&q.statement);
     return status;
-}
-
-pawl_status postgres_jobs_limits(struct store *store, struct arena *arena, struct job_limits *out,
-                                 pawl_error *err) {
-    struct query q = pg_read(store, POSTGRES_Q_JOB_LIMITS, "job_limits", arena, PAWL_OK);
-    return pg_list(&q, &job_limit_shape, ROWS_OUT(out, limits), err);
 }
 
 pawl_status postgres_jobs_steps_read(struct store *store, int64_t job_id, struct arena *arena,

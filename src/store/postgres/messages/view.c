@@ -63,11 +63,3 @@ pawl_status postgres_receptors(struct store *store, pawl_uuid event_id, struct a
         (*rows)[i].event_id = event_id;
     return status;
 }
-
-pawl_status postgres_message_ids(struct store *store, pawl_uuid low, pawl_uuid high, int limit,
-                                 struct arena *arena, struct uuid_list *out, pawl_error *err) {
-    struct query q =
-        pg_read(store, POSTGRES_Q_VIEW_IDS, "message_ids", arena, check_limit("message_ids", limit, err));
-    SEND(&q, low, high, limit);
-    return pg_list(&q, &id_shape, ROWS_OUT(out, ids), err);
-}

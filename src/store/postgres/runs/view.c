@@ -37,19 +37,6 @@ pawl_status postgres_runs_partitions(struct store *store, const struct partition
     return pg_list(&q, &partition_shape, ROWS_OUT_NOW(out, partitions), err);
 }
 
-pawl_status postgres_runs_items(struct store *store, const struct items_filter *filter, struct arena *arena,
-                                struct stored_items *out, pawl_error *err) {
-    struct query q = pg_read(store, POSTGRES_Q_VIEW_ITEMS, "items", arena, check_items_filter(filter, err));
-    SEND(&q, ROW_OF(items_filter_shape, filter));
-    return pg_list(&q, &stored_item_shape, ROWS_OUT(out, items), err);
-}
-
-pawl_status postgres_runs_targets(struct store *store, struct arena *arena, struct run_targets *out,
-                                  pawl_error *err) {
-    struct query q = pg_read(store, POSTGRES_Q_RUN_TARGETS, "targets", arena, PAWL_OK);
-    return pg_list(&q, &run_target_shape, ROWS_OUT(out, targets), err);
-}
-
 static pawl_status has_target(struct store *store, pawl_str name, struct arena *arena, pawl_error *err) {
     struct run_targets targets = {0};
     pawl_status status = postgres_runs_targets(store, arena, &targets, err);

@@ -21,13 +21,6 @@ static pawl_status read_rules(struct operation *op, pawl_str name, struct arena 
     return status;
 }
 
-pawl_status sqlite_alert_rules(struct store *store, pawl_str name, struct arena *arena,
-                               struct alert_rows *out, pawl_error *err) {
-    struct alert_rows found;
-    struct operation op = operation_read(store, "alert_rules", PAWL_OK, err);
-    return operation_give(&op, read_rules(&op, name, arena, &found), out, &found);
-}
-
 static pawl_status write_rule(struct operation *op, const struct alert_rule *in, int64_t version) {
     struct alert_rule rule = *in;
     rule.version = version;
@@ -199,13 +192,6 @@ pawl_status sqlite_alert_tell(struct store *store, const struct alert_news *in, 
 }
 
 /* ---- History */
-
-pawl_status sqlite_alert_changes(struct store *store, pawl_str rule, int64_t before, int limit,
-                                 struct arena *arena, struct alert_changes *out, pawl_error *err) {
-    struct operation op = operation_read(store, "alert_changes", PAWL_OK, err);
-    return operation_list(&op, SQL(&op, SQLITE_Q_ALERT_CHANGE_LIST, rule, before, limit), &alert_change_shape,
-                          arena, ROWS_OUT(out, changes));
-}
 
 /* ---- Deliveries */
 

@@ -13,10 +13,3 @@ pawl_status sqlite_rollups_add(struct store *store, const struct rollup_cell *ce
         status = statement_run(SQL(&op, SQLITE_Q_ROLLUP_ADD, ROW_OF(rollup_shape, &cells[i])));
     return operation_end(&op, status);
 }
-
-pawl_status sqlite_rollups(struct store *store, struct arena *arena, struct rollup_cells *out,
-                           pawl_error *err) {
-    struct operation op = operation_read(store, "rollups", PAWL_OK, err);
-    return operation_list(&op, statement_begin(&op, SQLITE_Q_VIEW_ROLLUPS), &rollup_shape, arena,
-                          ROWS_OUT(out, cells));
-}

@@ -23,11 +23,3 @@ pawl_status sqlite_checkpoints_list(struct store *store, const struct checkpoint
     }
     return operation_give(&op, statement_end(&s), out, &list);
 }
-
-pawl_status sqlite_checkpoint_errors(struct store *store, pawl_str perspective, int limit,
-                                     struct arena *arena, struct checkpoint_errors *out, pawl_error *err) {
-    struct operation op =
-        operation_read(store, "checkpoint_errors", check_limit("checkpoint_errors", limit, err), err);
-    return operation_list(&op, SQL(&op, SQLITE_Q_CHECKPOINT_ERROR_GROUPS, perspective, limit),
-                          &checkpoint_error_shape, arena, ROWS_OUT(out, rows));
-}

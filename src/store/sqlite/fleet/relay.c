@@ -135,13 +135,6 @@ pawl_status sqlite_messages_receive(struct store *store, const struct messages_r
     return operation_give(&op, status, out, &result);
 }
 
-pawl_status sqlite_refused(struct store *store, int64_t after, int limit, struct arena *arena,
-                           struct refused_rows *out, pawl_error *err) {
-    struct operation op = operation_read(store, "refused", PAWL_OK, err);
-    return operation_list(&op, SQL(&op, SQLITE_Q_REFUSED_LIST, after, limit), &refused_shape, arena,
-                          ROWS_OUT(out, rows));
-}
-
 pawl_status sqlite_refused_remove(struct store *store, int64_t number, pawl_error *err) {
     int64_t changed = 0;
     struct operation op = operation_write(store, "refused_remove", PAWL_OK, err);
@@ -154,21 +147,8 @@ pawl_status sqlite_refused_remove(struct store *store, int64_t number, pawl_erro
     return operation_end(&op, status);
 }
 
-pawl_status sqlite_pauses(struct store *store, struct arena *arena, struct pause_rows *out, pawl_error *err) {
-    struct operation op = operation_read(store, "pauses", PAWL_OK, err);
-    return operation_list(&op, statement_begin(&op, SQLITE_Q_PAUSE_LIST), &pause_shape, arena,
-                          ROWS_OUT(out, rows));
-}
-
 pawl_status sqlite_audit_add(struct store *store, const struct audit_row *in, pawl_error *err) {
     struct operation op = operation_write(store, "audit_add", check_audit(in, err), err);
     return operation_end(
         &op, statement_run(SQL(&op, SQLITE_Q_AUDIT_INSERT, op.now_ms, in->actor, in->action, in->detail)));
-}
-
-pawl_status sqlite_audits(struct store *store, int64_t before, int limit, struct arena *arena,
-                          struct audit_rows *out, pawl_error *err) {
-    struct operation op = operation_read(store, "audits", PAWL_OK, err);
-    return operation_list(&op, SQL(&op, SQLITE_Q_AUDIT_LIST, before, limit), &audit_shape, arena,
-                          ROWS_OUT(out, rows));
 }

@@ -135,10 +135,3 @@ pawl_status sqlite_jobs_limit_set(struct store *store, const struct job_limit *i
     struct operation op = operation_write(store, "job_limit_set", check_job_limit(in, err), err);
     return operation_end(&op, jobs_limit_put(&op, in));
 }
-
-pawl_status sqlite_jobs_limits(struct store *store, struct arena *arena, struct job_limits *out,
-                               pawl_error *err) {
-    struct operation op = operation_read(store, "job_limits", PAWL_OK, err);
-    return operation_list(&op, statement_begin(&op, SQLITE_Q_JOB_LIMIT_LIST), &job_limit_shape, arena,
-                          ROWS_OUT(out, limits));
-}

@@ -120,13 +120,6 @@ pawl_status sqlite_jobs_task_remove(struct store *store, pawl_str name, pawl_err
     return operation_end(&op, status);
 }
 
-pawl_status sqlite_jobs_tasks(struct store *store, pawl_str name, pawl_str after_name, int limit,
-                              struct arena *arena, struct task_list *out, pawl_error *err) {
-    struct operation op = operation_read(store, "tasks", check_limit("tasks", limit, err), err);
-    return operation_list(&op, SQL(&op, SQLITE_Q_TASK_LIST, name, after_name, limit), &task_shape, arena,
-                          ROWS_OUT(out, tasks));
-}
-
 pawl_status sqlite_jobs_refusal_add(struct store *store, const struct refusal *in, pawl_error *err) {
     struct operation op = operation_write(store, "refusal_add", PAWL_OK, err);
     return operation_end(&op, jobs_refuse(&op, in->agent, in->task, in->missing, in->job_id));
@@ -137,18 +130,4 @@ pawl_status sqlite_jobs_agent_put(struct store *store, const struct agent *in, p
     return operation_end(
         &op, statement_run(SQL(&op, SQLITE_Q_AGENT_PUT, in->name,
                                str_absent(in->scopes) ? STR("[]") : in->scopes, in->disabled, op.now_ms)));
-}
-
-pawl_status sqlite_jobs_agents(struct store *store, struct arena *arena, struct agent_list *out,
-                               pawl_error *err) {
-    struct operation op = operation_read(store, "agents", PAWL_OK, err);
-    return operation_list(&op, statement_begin(&op, SQLITE_Q_AGENT_LIST), &agent_shape, arena,
-                          ROWS_OUT(out, agents));
-}
-
-pawl_status sqlite_jobs_refusals(struct store *store, int limit, struct arena *arena,
-                                 struct refusal_list *out, pawl_error *err) {
-    struct operation op = operation_read(store, "refusals", check_limit("refusals", limit, err), err);
-    return operation_list(&op, SQL(&op, SQLITE_Q_REFUSAL_LIST, limit), &refusal_shape, arena,
-                          ROWS_OUT(out, refusals));
 }

@@ -136,21 +136,6 @@ pawl_status sqlite_jobs_why(struct store *store, int64_t id, struct arena *arena
     return operation_give(&op, why_in(&op, id, arena, &why), out, &why);
 }
 
-pawl_status sqlite_jobs_dead_groups(struct store *store, int limit, struct arena *arena,
-                                    struct job_dead_groups *out, pawl_error *err) {
-    struct operation op =
-        operation_read(store, "job_dead_groups", check_limit("job_dead_groups", limit, err), err);
-    return operation_list(&op, SQL(&op, SQLITE_Q_JOB_DEAD_GROUPS, limit), &job_dead_group_shape, arena,
-                          ROWS_OUT(out, groups));
-}
-
-pawl_status sqlite_jobs_counts(struct store *store, struct arena *arena, struct job_counts_list *out,
-                               pawl_error *err) {
-    struct operation op = operation_read(store, "job_counts", PAWL_OK, err);
-    return operation_list(&op, statement_begin(&op, SQLITE_Q_JOB_TALLY_LIST), &job_counts_shape, arena,
-                          ROWS_OUT_NOW(out, queues));
-}
-
 static pawl_status backlog_in(struct operation *op, int look_max, struct arena *arena,
                               struct job_backlog *out) {
     size_t cap = 0;

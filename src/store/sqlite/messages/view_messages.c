@@ -250,10 +250,3 @@ pawl_status sqlite_message_find(struct store *store, pawl_uuid id, struct arena 
         status = load_refs(&op, refs, count, &leased, arena, &rows);
     return operation_give(&op, status, out, &rows);
 }
-
-pawl_status sqlite_message_ids(struct store *store, pawl_uuid low, pawl_uuid high, int limit,
-                               struct arena *arena, struct uuid_list *out, pawl_error *err) {
-    struct operation op = operation_read(store, "message_ids", check_limit("message_ids", limit, err), err);
-    return operation_list(&op, SQL(&op, SQLITE_Q_VIEW_IDS, low, high, limit), &id_shape, arena,
-                          ROWS_OUT(out, ids));
-}

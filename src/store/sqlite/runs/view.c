@@ -40,13 +40,6 @@ pawl_status sqlite_runs_partitions(struct store *store, const struct partitions_
         &partition_shape, arena, ROWS_OUT_NOW(out, partitions));
 }
 
-pawl_status sqlite_runs_items(struct store *store, const struct items_filter *filter, struct arena *arena,
-                              struct stored_items *out, pawl_error *err) {
-    struct operation op = operation_read(store, "items", check_items_filter(filter, err), err);
-    return operation_list(&op, SQL(&op, SQLITE_Q_RUN_ITEM_LIST, ROW_OF(items_filter_shape, filter)),
-                          &stored_item_shape, arena, ROWS_OUT(out, items));
-}
-
 pawl_status sqlite_runs_target_put(struct store *store, const struct run_target *in, pawl_error *err) {
     struct operation op = operation_write(store, "target_put", check_run_target(in, err), err);
     return operation_end(&op, statement_run(SQL(&op, SQLITE_Q_RUN_TARGET_PUT, in->name, in->sql, op.now_ms)));
@@ -67,13 +60,6 @@ static pawl_status target_remove_in(struct operation *op, pawl_str name) {
 pawl_status sqlite_runs_target_remove(struct store *store, pawl_str name, pawl_error *err) {
     struct operation op = operation_write(store, "target_remove", PAWL_OK, err);
     return operation_end(&op, target_remove_in(&op, name));
-}
-
-pawl_status sqlite_runs_targets(struct store *store, struct arena *arena, struct run_targets *out,
-                                pawl_error *err) {
-    struct operation op = operation_read(store, "targets", PAWL_OK, err);
-    return operation_list(&op, statement_begin(&op, SQLITE_Q_RUN_TARGET_LIST), &run_target_shape, arena,
-                          ROWS_OUT(out, targets));
 }
 
 /* Collects the rows of a statement that selects. */
