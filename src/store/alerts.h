@@ -79,10 +79,7 @@ struct alert_turn_end {
     struct alert_news news;
 };
 
-struct alert_changes {
-    struct alert_change *changes; /* the latest first */
-    size_t count;
-};
+ROW_LIST(alert_changes, struct alert_change, changes); /* the latest first */
 
 /* A delivery that is leased to the caller. */
 struct alert_notice {
@@ -92,10 +89,7 @@ struct alert_notice {
     struct alert_change change;
 };
 
-struct alert_notices {
-    struct alert_notice *notices; /* by number */
-    size_t count;
-};
+ROW_LIST(alert_notices, struct alert_notice, notices); /* by number */
 
 struct alert_notice_end {
     int64_t number, token;

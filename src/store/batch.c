@@ -1,6 +1,7 @@
 /* A batch as a worker sends it: everything in one call, or a claim of the lane where work has arrived. */
 #include "store/batch.h"
 
+#include "base/error.h"
 #include "base/str.h"
 
 struct messages_claim batch_claim(const struct work_batch *in, int kind) {
@@ -57,9 +58,7 @@ static pawl_status claim_lane(struct store *store, const struct work_batch *in, 
     struct messages_claim claim = batch_claim(in, kind);
     claim.one_lane = true;
     claim.lane = in->only.lane;
-    pawl_status status = store->ops->core.messages_claim(store, &claim, arena, &result.claimed[kind], err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(store->ops->core.messages_claim(store, &claim, arena, &result.claimed[kind], err));
     if (result.claimed[kind].count > 0)
         result.now_ms = result.claimed[kind].items[0].lease_until_ms - in->lease_ms;
     *out = result;

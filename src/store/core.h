@@ -2,7 +2,6 @@
 #ifndef STORE_CORE_H
 #define STORE_CORE_H
 
-#include "store/rollups.h"
 #include "store/types.h"
 
 struct store;

@@ -34,15 +34,13 @@ pawl_status check_receptor_name(const char *op, pawl_str name, pawl_error *err) 
 pawl_status check_receptor(const struct receptor_new *in, pawl_error *err) {
     struct place at = {.op = "receptor_register", .err = err};
     bool wants = false;
-    pawl_status status = check_receptor_name(at.op, in->name, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(check_receptor_name(at.op, in->name, err));
     if (in->pattern_count < 1 || in->pattern_count > PAWL_PATTERNS_MAX || in->patterns == NULL)
         return place_wrong(&at, "%zu patterns; from 1 to %d say which events the receptor gets",
                            in->pattern_count, PAWL_PATTERNS_MAX);
-    for (size_t i = 0; status == PAWL_OK && i < in->pattern_count; i++)
-        status = event_pattern_matches(&in->patterns[i], STR("a"), &wants, err);
-    return status;
+    for (size_t i = 0; i < in->pattern_count; i++)
+        TRY(event_pattern_matches(&in->patterns[i], STR("a"), &wants, err));
+    return PAWL_OK;
 }
 
 pawl_status check_feed(const struct receptors_feed *in, pawl_error *err) {
@@ -50,15 +48,15 @@ pawl_status check_feed(const struct receptors_feed *in, pawl_error *err) {
     if (in->count < 1 || in->count > PAWL_RECEPTORS_MAX || in->names == NULL)
         return place_wrong(&at, "%zu receptors in one call; from 1 to %d are allowed", in->count,
                            PAWL_RECEPTORS_MAX);
-    pawl_status status = check_limit(at.op, in->limit, err);
-    for (size_t i = 0; status == PAWL_OK && i < in->count; i++) {
-        status = check_receptor_name(at.op, in->names[i], err);
-        for (size_t k = 0; status == PAWL_OK && k < i; k++) {
+    TRY(check_limit(at.op, in->limit, err));
+    for (size_t i = 0; i < in->count; i++) {
+        TRY(check_receptor_name(at.op, in->names[i], err));
+        for (size_t k = 0; k < i; k++) {
             if (str_equal(in->names[k], in->names[i]))
-                status = place_wrong(&at, "receptor %.*s appears twice in the call", STR_ARG(in->names[i]));
+                return place_wrong(&at, "receptor %.*s appears twice in the call", STR_ARG(in->names[i]));
         }
     }
-    return status;
+    return PAWL_OK;
 }
 
 pawl_status receptor_consumer(struct arena *arena, pawl_str name, pawl_str *consumer, pawl_error *err) {
@@ -84,9 +82,7 @@ static pawl_status message_id(pawl_uuid event, pawl_str name, struct arena *aren
     const char *both = arena_printf(arena, "%s/%.*s", uuid_format(event, text), STR_ARG(name));
     if (both == NULL)
         return error_set(err, PAWL_NO_MEMORY, "receptor", "no memory for an id");
-    pawl_status status = sha256(str_from(both), digest, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(sha256(str_from(both), digest, err));
     memcpy(id->b, event.b, 6);
     memcpy(id->b + 6, digest, 10);
     id->b[6] = (uint8_t)((id->b[6] & 0x0f) | 0x80);
@@ -126,21 +122,17 @@ pawl_status receptor_message(struct arena *arena, const pawl_stored_event *event
                           .correlation_id = event->correlation_id,
                           .causation_id = event->id,
                           .traceparent = event->traceparent};
-    pawl_status status = message_id(event->id, name, arena, &made.id, err);
-    if (status == PAWL_OK)
-        status = receptor_consumer(arena, name, &made.topic, err);
-    if (status == PAWL_OK)
-        status = headers_of(event, arena, &made.headers, err);
-    if (status == PAWL_OK)
-        *message = made;
-    return status;
+    TRY(message_id(event->id, name, arena, &made.id, err));
+    TRY(receptor_consumer(arena, name, &made.topic, err));
+    TRY(headers_of(event, arena, &made.headers, err));
+    *message = made;
+    return PAWL_OK;
 }
 
 pawl_status receptor_wants(const struct event_pattern *patterns, size_t count, pawl_str type, bool *wants,
                            pawl_error *err) {
-    pawl_status status = PAWL_OK;
     *wants = false;
-    for (size_t i = 0; status == PAWL_OK && !*wants && i < count; i++)
-        status = event_pattern_matches(&patterns[i], type, wants, err);
-    return status;
+    for (size_t i = 0; !*wants && i < count; i++)
+        TRY(event_pattern_matches(&patterns[i], type, wants, err));
+    return PAWL_OK;
 }

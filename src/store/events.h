@@ -135,10 +135,7 @@ static inline int64_t perspective_lag_ms(const struct perspective_row *row, int6
     return age_ms < 0 || (!row->lag_whole && row->lag_events == 0) ? 0 : age_ms;
 }
 
-struct perspective_rows {
-    struct perspective_row *rows;
-    size_t count;
-};
+ROW_LIST(perspective_rows, struct perspective_row, rows);
 
 /* ---- Checkpoints */
 
@@ -187,10 +184,7 @@ struct apply_item {
     pawl_str error;
 };
 
-struct apply_result {
-    struct apply_item *items; /* per stream of the call */
-    size_t count;
-};
+ROW_LIST(apply_result, struct apply_item, items); /* per stream of the call */
 
 /* Claims, applies and moves what is due of one perspective, or lags in the named streams, in one transaction.
  */
@@ -241,20 +235,14 @@ struct checkpoint_view {
     int64_t lease_until_ms, next_ms, created_ms, updated_ms, replay_to, failed_version;
 };
 
-struct checkpoint_views {
-    struct checkpoint_view *rows;
-    size_t count;
-};
+ROW_LIST(checkpoint_views, struct checkpoint_view, rows);
 
 struct checkpoint_error {
     pawl_str perspective, fingerprint, sample;
     int64_t count;
 };
 
-struct checkpoint_errors {
-    struct checkpoint_error *rows;
-    size_t count;
-};
+ROW_LIST(checkpoint_errors, struct checkpoint_error, rows);
 
 /* Either stream and version, or position. */
 struct perspective_target {

@@ -76,10 +76,7 @@ static inline bool job_renew_first(const struct job *job) {
     return job->attempts >= job->max_attempts || (job->flags & JOB_SUSPECT) != 0;
 }
 
-struct job_list {
-    struct job *jobs;
-    size_t count;
-};
+ROW_LIST(job_list, struct job, jobs);
 
 struct jobs_claim {
     pawl_uuid instance;
@@ -187,10 +184,7 @@ struct steps_put {
     size_t count;
 };
 
-struct job_steps {
-    struct job_step *steps; /* by (step, index) */
-    size_t count;
-};
+ROW_LIST(job_steps, struct job_step, steps); /* by (step, index) */
 
 struct job_wake {
     pawl_str wait_key;
@@ -213,10 +207,7 @@ struct job_limit {
     int weight; /* share against other keys, 1 … 1000 */
 };
 
-struct job_limits {
-    struct job_limit *limits;
-    size_t count;
-};
+ROW_LIST(job_limits, struct job_limit, limits);
 
 /* A job in any state. */
 struct job_row {
@@ -289,10 +280,7 @@ struct job_dead_group {
     int64_t count, first_ms, last_ms;
 };
 
-struct job_dead_groups {
-    struct job_dead_group *groups; /* biggest first */
-    size_t count;
-};
+ROW_LIST(job_dead_groups, struct job_dead_group, groups); /* biggest first */
 
 enum job_why_cause {
     JOB_WHY_RUNNING = 1,

@@ -26,10 +26,7 @@ struct duty_row {
     int64_t token, lease_until_ms;
 };
 
-struct duty_rows {
-    struct duty_row *rows;
-    size_t count;
-};
+ROW_LIST(duty_rows, struct duty_row, rows);
 
 /* A delivery from a broker that cannot be an inbox message. */
 struct malformed {
@@ -62,10 +59,7 @@ struct refused_row {
     int64_t received_ms;
 };
 
-struct refused_rows {
-    struct refused_row *rows;
-    size_t count;
-};
+ROW_LIST(refused_rows, struct refused_row, rows);
 
 enum pause_scope {
     PAUSE_TOPIC = 1,
@@ -83,10 +77,7 @@ struct pause_row {
     int64_t since_ms;
 };
 
-struct pause_rows {
-    struct pause_row *rows;
-    size_t count;
-};
+ROW_LIST(pause_rows, struct pause_row, rows);
 
 /* A recorded action of a person. */
 struct audit_row {
@@ -95,10 +86,7 @@ struct audit_row {
     pawl_str actor, action, detail;
 };
 
-struct audit_rows {
-    struct audit_row *rows;
-    size_t count;
-};
+ROW_LIST(audit_rows, struct audit_row, rows);
 
 struct store_relay_ops {
 #define OPERATION(name, ...) pawl_status (*name)(struct store * store, __VA_ARGS__);

@@ -231,10 +231,7 @@ struct stored_item {
     pawl_str key, payload;
 };
 
-struct stored_items {
-    struct stored_item *items; /* by key, bytewise */
-    size_t count;
-};
+ROW_LIST(stored_items, struct stored_item, items); /* by key, bytewise */
 
 struct partition_reset {
     int64_t run;
@@ -270,10 +267,7 @@ struct run_target {
     int64_t updated_ms;
 };
 
-struct run_targets {
-    struct run_target *targets; /* by name */
-    size_t count;
-};
+ROW_LIST(run_targets, struct run_target, targets); /* by name */
 
 struct runs_maintain_result {
     int64_t runs_removed, items_removed;

@@ -24,10 +24,7 @@ struct task {
     int64_t updated_ms;
 };
 
-struct task_list {
-    struct task *tasks; /* by name */
-    size_t count;
-};
+ROW_LIST(task_list, struct task, tasks); /* by name */
 
 /* What a put answered: applied, conflict (another version), refused (missing holds a scope), not found (agent
  * or task). */
@@ -99,10 +96,7 @@ struct agent {
     int64_t updated_ms;
 };
 
-struct agent_list {
-    struct agent *agents;
-    size_t count;
-};
+ROW_LIST(agent_list, struct agent, agents);
 
 struct refusal {
     int64_t id;
@@ -111,10 +105,7 @@ struct refusal {
     int64_t made_ms;
 };
 
-struct refusal_list {
-    struct refusal *refusals; /* newest first */
-    size_t count;
-};
+ROW_LIST(refusal_list, struct refusal, refusals); /* newest first */
 
 enum run_outcome { RUN_SUCCEEDED = 1, RUN_FAILED, RUN_DEAD, RUN_CANCELLED, RUN_LOST };
 
@@ -187,9 +178,6 @@ struct spine_event {
     pawl_str error;
 };
 
-struct spine_events {
-    struct spine_event *events;
-    size_t count;
-};
+ROW_LIST(spine_events, struct spine_event, events);
 
 #endif

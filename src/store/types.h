@@ -3,6 +3,7 @@
 #define STORE_TYPES_H
 
 #include "base/arena.h"
+#include "domain/rollup.h"
 #include "pawl.h"
 
 enum store_kind { KIND_OUTBOX = 1, KIND_INBOX = 2, KIND_PERSPECTIVE = 3, KIND_COUNT = 3 };
@@ -10,6 +11,13 @@ enum store_kind { KIND_OUTBOX = 1, KIND_INBOX = 2, KIND_PERSPECTIVE = 3, KIND_CO
 /* Bit of a kind in instance_new.kinds. */
 #define KIND_BIT(kind) (1 << (kind))
 #define KIND_BITS_ALL (KIND_BIT(KIND_OUTBOX) | KIND_BIT(KIND_INBOX) | KIND_BIT(KIND_PERSPECTIVE))
+
+/* A list of rows, as operations give it: the struct, the type of a row, the member that points to them. */
+#define ROW_LIST(list, row, member)                                                                          \
+    struct list {                                                                                            \
+        row *member;                                                                                         \
+        size_t count;                                                                                        \
+    }
 
 /*
  * An operation whose answer is the rows of one statement: its parameters in parentheses, its name in errors,
@@ -96,10 +104,7 @@ struct item {
 /* The message as it was put. */
 pawl_outgoing message_again(const struct item *item);
 
-struct item_list {
-    struct item *items; /* per claim together, in seq order inside a claim */
-    size_t count;
-};
+ROW_LIST(item_list, struct item, items); /* per claim together, in seq order inside a claim */
 
 /* A lane of a kind; kind 0: of none in particular. */
 struct lane_name {
@@ -393,5 +398,8 @@ struct settings {
     int64_t epoch_ms; /* when that was; 0 = never */
     int64_t epoch, instance_lease_ms, stale_ms, dedupe_ms, history_ms, test_now_ms;
 };
+
+/* The sums of what all workers have counted, by measure, kind, result, bucket. */
+ROW_LIST(rollup_cells, struct rollup_cell, cells);
 
 #endif

@@ -3,7 +3,6 @@
 #define STORE_VIEW_H
 
 #include "base/buf.h"
-#include "store/rollups.h"
 #include "store/types.h"
 
 struct store;
@@ -53,10 +52,7 @@ struct message_filter {
     int scan_max; /* about how many rows are examined; 0 = PAWL_LIST_SCAN */
 };
 
-struct uuid_list {
-    pawl_uuid *ids;
-    size_t count;
-};
+ROW_LIST(uuid_list, pawl_uuid, ids);
 
 struct instance_row {
     pawl_uuid id;
@@ -71,10 +67,7 @@ struct instance_row {
     int64_t processed; /* messages and jobs that ended with it since it started; its own count */
 };
 
-struct instance_rows {
-    struct instance_row *rows;
-    size_t count;
-};
+ROW_LIST(instance_rows, struct instance_row, rows);
 
 struct lane_row {
     enum store_kind kind;
@@ -85,10 +78,7 @@ struct lane_row {
     int claims, holds;
 };
 
-struct lane_rows {
-    struct lane_row *rows;
-    size_t count;
-};
+ROW_LIST(lane_rows, struct lane_row, rows);
 
 struct dead_group {
     enum store_kind kind;
@@ -97,10 +87,7 @@ struct dead_group {
     int64_t count, first_ms, last_ms;
 };
 
-struct dead_groups {
-    struct dead_group *groups;
-    size_t count;
-};
+ROW_LIST(dead_groups, struct dead_group, groups);
 
 /* Gauges and counters of one kind, from the tally and the small tables. */
 struct kind_counts {
@@ -168,10 +155,7 @@ struct violation {
     pawl_str detail;
 };
 
-struct violations {
-    struct violation *rows;
-    size_t count;
-};
+ROW_LIST(violations, struct violation, rows);
 
 struct checkpoint_row {
     pawl_str stream, perspective, error;

@@ -16,14 +16,11 @@ static pawl_status check_text(pawl_str text, const char *what, size_t bytes_max,
 }
 
 pawl_status check_alert_silence(const struct alert_silence *in, pawl_error *err) {
-    pawl_status status = alert_name_check(in->name, "a rule", err);
-    if (status == PAWL_OK && in->until_ms < 0)
+    TRY(alert_name_check(in->name, "a rule", err));
+    if (in->until_ms < 0)
         return error_set(err, PAWL_INVALID, "alerts", "a silence cannot end before 1970");
-    if (status == PAWL_OK)
-        status = check_text(in->reason, "the reason", PAWL_ALERT_SUMMARY_BYTES_MAX, err);
-    if (status == PAWL_OK)
-        status = name_check(in->actor, "actor", err);
-    return status;
+    TRY(check_text(in->reason, "the reason", PAWL_ALERT_SUMMARY_BYTES_MAX, err));
+    return name_check(in->actor, "actor", err);
 }
 
 pawl_status check_alert_interval(int64_t interval_ms, pawl_error *err) {

@@ -9,11 +9,11 @@
 #include "store/store.h"
 
 pawl_status check_duty(const struct duty_take *in, pawl_error *err) {
-    pawl_status status = name_check_topic(in->name, err);
-    if (status == PAWL_OK && (in->lease_ms < PAWL_LEASE_MS_MIN || in->lease_ms > PAWL_LEASE_MS_MAX))
+    TRY(name_check_topic(in->name, err));
+    if (in->lease_ms < PAWL_LEASE_MS_MIN || in->lease_ms > PAWL_LEASE_MS_MAX)
         return error_set(err, PAWL_INVALID, "duty_take", "lease_ms is %lld; it must be from %d to %d",
                          (long long)in->lease_ms, PAWL_LEASE_MS_MIN, PAWL_LEASE_MS_MAX);
-    return status;
+    return PAWL_OK;
 }
 
 struct messages_put receive_put(const struct messages_receive *in) {
@@ -35,18 +35,15 @@ static pawl_status check_text(pawl_str text, const char *what, size_t bytes_max,
 
 pawl_status check_receive(const struct messages_receive *in, pawl_error *err) {
     struct messages_put put = receive_put(in);
-    pawl_status status = check_put(&put, err);
-    if (status == PAWL_OK)
-        status = name_check_topic(in->duty, err);
-    for (size_t i = 0; status == PAWL_OK && i < in->malformed_count; i++) {
+    TRY(check_put(&put, err));
+    TRY(name_check_topic(in->duty, err));
+    for (size_t i = 0; i < in->malformed_count; i++) {
         const struct malformed *one = &in->malformed[i];
-        status = check_text(one->message_id, "the message id", PAWL_ERROR_BYTES_MAX, err);
-        if (status == PAWL_OK)
-            status = check_text(one->detail, "the reason", PAWL_ERROR_BYTES_MAX, err);
-        if (status == PAWL_OK)
-            status = check_text(one->payload, "the payload", PAWL_PAYLOAD_BYTES_MAX * 2, err);
+        TRY(check_text(one->message_id, "the message id", PAWL_ERROR_BYTES_MAX, err));
+        TRY(check_text(one->detail, "the reason", PAWL_ERROR_BYTES_MAX, err));
+        TRY(check_text(one->payload, "the payload", PAWL_PAYLOAD_BYTES_MAX * 2, err));
     }
-    return status;
+    return PAWL_OK;
 }
 
 pawl_str pause_error_text(struct arena *arena, pawl_str actor, pawl_str reason) {
@@ -63,19 +60,13 @@ pawl_status check_pause(const struct pause_row *in, pawl_error *err) {
                          "scope %d is unknown; use 1 topic, 2 stream, 3 handler, 4 message", (int)in->scope);
     if (in->scope == PAUSE_MESSAGE && !uuid_parse(in->name, &id))
         return error_set(err, PAWL_INVALID, "pause", "'%.*s' is not a message id", STR_ARG(in->name));
-    pawl_status status = name_check_stream(in->name, err);
-    if (status == PAWL_OK)
-        status = check_text(in->reason, "the reason", PAWL_ERROR_BYTES_MAX, err);
-    if (status == PAWL_OK)
-        status = name_check(in->actor, "actor", err);
-    return status;
+    TRY(name_check_stream(in->name, err));
+    TRY(check_text(in->reason, "the reason", PAWL_ERROR_BYTES_MAX, err));
+    return name_check(in->actor, "actor", err);
 }
 
 pawl_status check_audit(const struct audit_row *in, pawl_error *err) {
-    pawl_status status = name_check(in->actor, "actor", err);
-    if (status == PAWL_OK)
-        status = name_check(in->action, "action", err);
-    if (status == PAWL_OK)
-        status = check_text(in->detail, "the detail", PAWL_METADATA_BYTES_MAX, err);
-    return status;
+    TRY(name_check(in->actor, "actor", err));
+    TRY(name_check(in->action, "action", err));
+    return check_text(in->detail, "the detail", PAWL_METADATA_BYTES_MAX, err);
 }

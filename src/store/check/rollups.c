@@ -1,6 +1,6 @@
 /* Checking rollups before they are added. */
-#include "store/rollups.h"
 #include "store/check/place.h"
+#include "store/store.h"
 
 /* The index of a cell among all possible ones. */
 static size_t place_of(const struct rollup_cell *cell) {

@@ -28,6 +28,9 @@ PAWL_MUSTCHECK pawl_status pg_append_prepare(const struct events_append *in, str
                                              pawl_error *err);
 PAWL_MUSTCHECK pawl_status pg_append_take(const PGresult *result, struct append_result *out, pawl_error *err);
 
+/* Patterns, "mode text" on a line each; returns how many. No memory sets *failed. */
+size_t pg_patterns_take(struct cell lines, struct arena *arena, struct event_pattern **out, bool *failed);
+
 /* jobs/jobs.c */
 PAWL_MUSTCHECK pawl_status pg_enqueue_prepare(const struct jobs_enqueue *in, struct arena *arena,
                                               struct statement *statement, struct enqueue_result *result,

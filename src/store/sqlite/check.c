@@ -80,12 +80,10 @@ pawl_status sqlite_problems(struct store *store, struct arena *arena, struct vio
                             pawl_error *err) {
     const struct look look = {SQLITE_Q_FILE_DAMAGE, sql_sqlite_doctor, sql_sqlite_doctor_count, false};
     struct violations list;
-    pawl_status status = look_run(store, &look, arena, &list, err);
-    if (status == PAWL_OK)
-        status = problems_of_file(sqlite_store_of(store), arena, &list, err);
-    if (status == PAWL_OK)
-        *out = list;
-    return status;
+    TRY(look_run(store, &look, arena, &list, err));
+    TRY(problems_of_file(sqlite_store_of(store), arena, &list, err));
+    *out = list;
+    return PAWL_OK;
 }
 
 /* A file has no standby. */

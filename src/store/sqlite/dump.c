@@ -98,23 +98,21 @@ static int part_order(const void *a, const void *b) {
 }
 
 static pawl_status dump_claims(struct operation *op, struct buf *out) {
-    pawl_status status = part_load_active(op);
+    TRY(part_load_active(op));
     size_t count = 0;
     for (struct part *part = op->parts; part != NULL; part = part->next)
         count++;
     struct part **parts = arena_array(op->scratch, count, sizeof(struct part *));
-    if (status == PAWL_OK && parts == NULL)
-        status = operation_no_memory(op);
-    if (status != PAWL_OK)
-        return status;
+    if (parts == NULL)
+        return operation_no_memory(op);
     count = 0;
     for (struct part *part = op->parts; part != NULL; part = part->next)
         parts[count++] = part;
     if (count > 0)
         qsort(parts, count, sizeof(struct part *), part_order);
-    for (size_t i = 0; i < count && status == PAWL_OK; i++)
-        status = dump_claim(op, parts[i], out);
-    return status;
+    for (size_t i = 0; i < count; i++)
+        TRY(dump_claim(op, parts[i], out));
+    return PAWL_OK;
 }
 
 pawl_status sqlite_dump(struct store *store, struct buf *out, pawl_error *err) {

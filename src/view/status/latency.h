@@ -3,7 +3,7 @@
 #define VIEW_STATUS_LATENCY_H
 
 #include "base/json/json.h"
-#include "store/rollups.h"
+#include "store/types.h"
 
 /* What the workers had counted at one moment. */
 struct latency {

@@ -55,13 +55,11 @@ static pawl_status transaction_end(struct postgres *self, pawl_status status, pa
 /* Runs the statement that begins, which gives the cuts; its result is left. */
 static pawl_status cuts_begin(struct applying *a, struct statement *begin, pawl_error *err) {
     struct row_list list = {NULL, 0};
-    pawl_status status = pg_step_run(a->self, a->op, begin, err);
-    if (status == PAWL_OK)
-        status =
-            pg_rows_take((struct cell){begin->result, 0, 0}, a->op, &apply_cut_shape, a->arena, &list, err);
+    TRY(pg_step_run(a->self, a->op, begin, err));
+    TRY(pg_rows_take((struct cell){begin->result, 0, 0}, a->op, &apply_cut_shape, a->arena, &list, err));
     a->cuts = list.rows;
     a->count = list.count;
-    return status;
+    return PAWL_OK;
 }
 
 /* Columns: the number of its cut, stream, version, {{event}}, replay. */
@@ -258,8 +256,8 @@ static pawl_status advance_by_sql(struct store *store, const struct perspective_
 /* The cuts that were taken move to the front; the streams of the others are busy. */
 static pawl_status taken_first(struct applying *a, struct advance_result *out, pawl_error *err) {
     size_t taken = 0;
-    pawl_status status = result_make(out, a->count, a->arena, err);
-    for (size_t i = 0; status == PAWL_OK && i < a->count; i++) {
+    TRY(result_make(out, a->count, a->arena, err));
+    for (size_t i = 0; i < a->count; i++) {
         if (!a->cuts[i].held) {
             out->busy[out->busy_count++] = a->cuts[i].stream;
             continue;
@@ -268,7 +266,7 @@ static pawl_status taken_first(struct applying *a, struct advance_result *out, p
         a->cuts[taken++] = a->cuts[i];
     }
     a->count = out->count = taken;
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status advance_end(struct applying *a, int64_t token, struct advance_result *out,

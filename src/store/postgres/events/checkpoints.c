@@ -6,10 +6,8 @@
 pawl_status pg_grants_take(const PGresult *r, struct arena *arena, struct checkpoint_grants *out,
                            pawl_error *err) {
     struct row_list rows = {NULL, 0};
-    pawl_status status =
-        pg_rows_take((struct cell){r, 0, 1}, "checkpoints_claim", &checkpoint_grant_shape, arena, &rows, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(pg_rows_take((struct cell){r, 0, 1}, "checkpoints_claim", &checkpoint_grant_shape, arena, &rows,
+                     err));
     struct checkpoint_grants grants = {.grants = rows.rows,
                                        .busy = arena_array(arena, rows.count, sizeof *grants.busy)};
     if (grants.busy == NULL)

@@ -1,5 +1,5 @@
 /* Receptors on events on PostgreSQL. */
-#include "store/postgres/events/perspectives.h"
+#include "store/postgres/calls.h"
 
 pawl_status postgres_receptor_register(struct store *store, const struct receptor_new *in,
                                        enum store_answer *answer, pawl_error *err) {

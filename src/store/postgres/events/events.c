@@ -14,13 +14,10 @@ pawl_status pg_append_prepare(const struct events_append *in, struct arena *aren
     for (size_t i = 0; i < in->count; i++) {
         out->ids[i] = e[i].id;
         publish[i] = e[i].publish ? 1 : 0;
-        pawl_status status = PAWL_OK;
         if (uuid_is_nil(out->ids[i]))
-            status = uuid_next(&out->ids[i], err);
+            TRY(uuid_next(&out->ids[i], err));
         else
             given = true;
-        if (status != PAWL_OK)
-            return status;
     }
     *statement = pg_statement_new(POSTGRES_Q_EVENTS_APPEND, arena);
     struct params *p = &statement->params;

@@ -1,5 +1,5 @@
 /* Perspectives on PostgreSQL: register, change, switch, list. */
-#include "store/postgres/events/perspectives.h"
+#include "store/postgres/calls.h"
 
 #include "base/limits.h"
 #include "base/str.h"

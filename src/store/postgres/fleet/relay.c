@@ -37,9 +37,7 @@ static pawl_status receive_prepare(const struct messages_receive *in, struct are
         return pg_answer_no_memory("messages_receive", err);
     for (size_t i = 0; i < in->count; i++) {
         out->ids[i] = m[i].id;
-        pawl_status status = hash_payload(m[i].payload, &hashes[i], err);
-        if (status != PAWL_OK)
-            return status;
+        TRY(hash_payload(m[i].payload, &hashes[i], err));
     }
     *statement = pg_statement_new(POSTGRES_Q_RECEIVE_MANY, arena);
     struct params *p = &statement->params;
@@ -55,9 +53,7 @@ static pawl_status refuse_prepare(const struct messages_receive *in, struct aren
     if (hashes == NULL)
         return pg_answer_no_memory("messages_receive", err);
     for (size_t i = 0; i < in->malformed_count; i++) {
-        pawl_status status = hash_payload(in->malformed[i].payload, &hashes[i], err);
-        if (status != PAWL_OK)
-            return status;
+        TRY(hash_payload(in->malformed[i].payload, &hashes[i], err));
     }
     *statement = pg_statement_new(POSTGRES_Q_REFUSE_MANY, arena);
     struct params *p = &statement->params;

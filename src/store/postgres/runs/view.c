@@ -39,12 +39,12 @@ pawl_status postgres_runs_partitions(struct store *store, const struct partition
 
 static pawl_status has_target(struct store *store, pawl_str name, struct arena *arena, pawl_error *err) {
     struct run_targets targets = {0};
-    pawl_status status = postgres_runs_targets(store, arena, &targets, err);
-    for (size_t i = 0; status == PAWL_OK && i < targets.count; i++) {
+    TRY(postgres_runs_targets(store, arena, &targets, err));
+    for (size_t i = 0; i < targets.count; i++) {
         if (str_equal(targets.targets[i].name, name))
             return PAWL_OK;
     }
-    return status == PAWL_OK ? run_target_missing(name, err) : status;
+    return run_target_missing(name, err);
 }
 
 pawl_status postgres_runs_page_select(struct store *store, pawl_str name, pawl_str json, struct arena *arena,

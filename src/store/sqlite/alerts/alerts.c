@@ -16,9 +16,9 @@ enum { FORGET_ROWS = 1000 };
 static pawl_status read_rules(struct operation *op, pawl_str name, struct arena *arena,
                               struct alert_rows *out) {
     struct row_list list;
-    pawl_status status = rows_read(SQL(op, SQLITE_Q_ALERT_RULES, name), &alert_shape, arena, &list);
+    TRY(rows_read(SQL(op, SQLITE_Q_ALERT_RULES, name), &alert_shape, arena, &list));
     *out = (struct alert_rows){list.rows, list.count, op->now_ms};
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status write_rule(struct operation *op, const struct alert_rule *in, int64_t version) {
@@ -35,19 +35,17 @@ static pawl_status put_rule(struct operation *op, const struct alert_rule *in, i
     struct alert_rows known;
     int64_t count = 0;
     bool found = false;
-    pawl_status status = read_rules(op, in->name, op->scratch, &known);
-    if (status != PAWL_OK)
-        return status;
+    TRY(read_rules(op, in->name, op->scratch, &known));
     int64_t have = known.count > 0 ? known.rows[0].rule.version : 0;
     if (in->version != 0 && in->version != have)
         return error_set(op->err, PAWL_CONFLICT, "alert_rule_put",
                          "the rule has another version; read it again");
-    status = statement_number(statement_begin(op, SQLITE_Q_ALERT_RULE_COUNT), &count, &found);
-    if (status == PAWL_OK && known.count == 0 && count >= PAWL_ALERT_RULES_MAX)
+    TRY(statement_number(statement_begin(op, SQLITE_Q_ALERT_RULE_COUNT), &count, &found));
+    if (known.count == 0 && count >= PAWL_ALERT_RULES_MAX)
         return error_set(op->err, PAWL_CONFLICT, "alert_rule_put",
                          "there are as many rules as there may be; remove one");
     *version = have + 1;
-    return status == PAWL_OK ? write_rule(op, in, *version) : status;
+    return write_rule(op, in, *version);
 }
 
 pawl_status sqlite_alert_rule_put(struct store *store, const struct alert_rule *in, int64_t *version,
@@ -60,10 +58,10 @@ pawl_status sqlite_alert_rule_put(struct store *store, const struct alert_rule *
 /* Runs a statement that must change a rule. */
 static pawl_status change_rule(struct operation *op, struct statement s, pawl_str name) {
     int64_t changed = 0;
-    pawl_status status = statement_run_count(s, &changed);
-    if (status == PAWL_OK && changed == 0)
-        status = error_set(op->err, PAWL_NOT_FOUND, "alerts", "there is no rule %.*s", STR_ARG(name));
-    return status;
+    TRY(statement_run_count(s, &changed));
+    if (changed == 0)
+        return error_set(op->err, PAWL_NOT_FOUND, "alerts", "there is no rule %.*s", STR_ARG(name));
+    return PAWL_OK;
 }
 
 pawl_status sqlite_alert_rule_remove(struct store *store, pawl_str name, pawl_error *err) {
@@ -98,17 +96,15 @@ static bool turn_due(const struct alert_turn *turn, int64_t now_ms, int64_t inte
 
 static pawl_status take_turn(struct operation *op, int64_t interval_ms, struct arena *arena,
                              struct alert_turn *turn) {
-    pawl_status status = read_turn(op, arena, turn);
-    if (status != PAWL_OK)
-        return status;
+    TRY(read_turn(op, arena, turn));
     turn->now_ms = op->now_ms;
     turn->taken = turn_due(turn, op->now_ms, interval_ms);
     turn->token = turn->taken ? operation_next_token(op) : 0;
     if (!turn->taken)
         return PAWL_OK;
     turn->next_ms = op->now_ms + interval_ms;
-    status = statement_run(SQL(op, SQLITE_Q_ALERT_TURN_WRITE, turn->token, turn->next_ms));
-    return status == PAWL_OK ? read_rules(op, (pawl_str){NULL, 0}, arena, &turn->rules) : status;
+    TRY(statement_run(SQL(op, SQLITE_Q_ALERT_TURN_WRITE, turn->token, turn->next_ms)));
+    return read_rules(op, (pawl_str){NULL, 0}, arena, &turn->rules);
 }
 
 /* Most callers are early: they read and write nothing. */
@@ -131,54 +127,50 @@ pawl_status sqlite_alert_turn_take(struct store *store, int64_t interval_ms, str
 
 static pawl_status write_verdict(struct operation *op, const struct alert_verdict *verdict) {
     int64_t changed = 0;
-    pawl_status status = statement_run_count(
-        SQL(op, SQLITE_Q_ALERT_STATE_WRITE, ROW_OF(alert_verdict_shape, verdict)), &changed);
-    if (status == PAWL_OK && changed == 0)
-        status =
-            error_set(op->err, PAWL_CONFLICT, "alert_turn_end", "a rule was changed while it was evaluated");
-    return status;
+    TRY(statement_run_count(SQL(op, SQLITE_Q_ALERT_STATE_WRITE, ROW_OF(alert_verdict_shape, verdict)),
+                            &changed));
+    if (changed == 0)
+        return error_set(op->err, PAWL_CONFLICT, "alert_turn_end",
+                         "a rule was changed while it was evaluated");
+    return PAWL_OK;
 }
 
 static pawl_status forget(struct operation *op) {
     int64_t changed = 0;
-    pawl_status status = statement_run_count(
-        SQL(op, SQLITE_Q_ALERT_CHANGE_FORGET, op->now_ms - PAWL_ALERT_KEEP_MS, FORGET_ROWS), &changed);
-    if (status != PAWL_OK || changed == 0)
-        return status;
+    TRY(statement_run_count(
+        SQL(op, SQLITE_Q_ALERT_CHANGE_FORGET, op->now_ms - PAWL_ALERT_KEEP_MS, FORGET_ROWS), &changed));
+    if (changed == 0)
+        return PAWL_OK;
     return statement_run(statement_begin(op, SQLITE_Q_ALERT_NOTICE_FORGET));
 }
 
 static pawl_status write_news(struct operation *op, const struct alert_news *news) {
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; status == PAWL_OK && i < news->change_count; i++) {
+    for (size_t i = 0; i < news->change_count; i++) {
         const struct alert_change *change = &news->changes[i];
-        status = statement_run(SQL(op, SQLITE_Q_ALERT_CHANGE_INSERT, change->id, change->rule, change->event,
-                                   change->value, op->now_ms, change->detail));
+        TRY(statement_run(SQL(op, SQLITE_Q_ALERT_CHANGE_INSERT, change->id, change->rule, change->event,
+                              change->value, op->now_ms, change->detail)));
     }
-    for (size_t i = 0; status == PAWL_OK && i < news->delivery_count; i++)
-        status = statement_run(SQL(op, SQLITE_Q_ALERT_NOTICE_INSERT, news->deliveries[i].change,
-                                   news->deliveries[i].target, op->now_ms));
-    if (status == PAWL_OK && news->message_count > 0) {
+    for (size_t i = 0; i < news->delivery_count; i++)
+        TRY(statement_run(SQL(op, SQLITE_Q_ALERT_NOTICE_INSERT, news->deliveries[i].change,
+                              news->deliveries[i].target, op->now_ms)));
+    if (news->message_count > 0) {
         struct messages_put put = alert_put(news);
         struct put_result result;
-        status = put_messages(op, &put, false, op->scratch, &result);
+        TRY(put_messages(op, &put, false, op->scratch, &result));
     }
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status end_turn(struct operation *op, const struct alert_turn_end *in) {
     struct alert_turn turn = {.token = 0};
-    pawl_status status = read_turn(op, op->scratch, &turn);
-    if (status == PAWL_OK && turn.token != in->token)
-        status = error_set(op->err, PAWL_STALE, "alert_turn_end", "another turn was given meanwhile");
-    for (size_t i = 0; status == PAWL_OK && i < in->verdict_count; i++)
-        status = write_verdict(op, &in->verdicts[i]);
-    if (status == PAWL_OK)
-        status =
-            statement_run(SQL(op, SQLITE_Q_ALERT_TURN_CLOSE, str_absent(in->window) ? STR("") : in->window));
-    if (status == PAWL_OK)
-        status = forget(op);
-    return status == PAWL_OK ? write_news(op, &in->news) : status;
+    TRY(read_turn(op, op->scratch, &turn));
+    if (turn.token != in->token)
+        return error_set(op->err, PAWL_STALE, "alert_turn_end", "another turn was given meanwhile");
+    for (size_t i = 0; i < in->verdict_count; i++)
+        TRY(write_verdict(op, &in->verdicts[i]));
+    TRY(statement_run(SQL(op, SQLITE_Q_ALERT_TURN_CLOSE, str_absent(in->window) ? STR("") : in->window)));
+    TRY(forget(op));
+    return write_news(op, &in->news);
 }
 
 pawl_status sqlite_alert_turn_end(struct store *store, const struct alert_turn_end *in, pawl_error *err) {
@@ -212,15 +204,15 @@ static pawl_status take_notices(struct operation *op, pawl_str target, int64_t l
     out->notices = arena_array(arena, (size_t)limit, sizeof *out->notices);
     if (out->notices == NULL)
         return operation_no_memory(op);
-    pawl_status status = read_due(op, target, limit, arena, out);
+    TRY(read_due(op, target, limit, arena, out));
     int64_t token = out->count > 0 ? operation_next_token(op) : 0;
-    for (size_t i = 0; status == PAWL_OK && i < out->count; i++) {
+    for (size_t i = 0; i < out->count; i++) {
         struct statement s =
             SQL(op, SQLITE_Q_ALERT_NOTICE_TAKE, out->notices[i].number, token, op->now_ms + lease_ms);
         out->notices[i].token = token;
-        status = statement_run(s);
+        TRY(statement_run(s));
     }
-    return status;
+    return PAWL_OK;
 }
 
 pawl_status sqlite_alert_notices_take(struct store *store, pawl_str target, int64_t lease_ms, int limit,
@@ -257,4 +249,15 @@ pawl_status sqlite_alert_pressure(struct store *store, int64_t *percent, pawl_er
     if (self->path != NULL && statvfs(self->path, &disk) == 0 && disk.f_blocks > 0)
         *percent = 100 - (int64_t)(disk.f_bavail * 100 / disk.f_blocks);
     return PAWL_OK;
+}
+
+pawl_status sqlite_rollups_add(struct store *store, const struct rollup_cell *cells, size_t count,
+                               pawl_error *err) {
+    struct operation op = operation_write(store, "rollups_add", check_rollups(cells, count, err), err);
+    if (op.status != PAWL_OK)
+        return op.status;
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; i < count && status == PAWL_OK; i++)
+        status = statement_run(SQL(&op, SQLITE_Q_ROLLUP_ADD, ROW_OF(rollup_shape, &cells[i])));
+    return operation_end(&op, status);
 }

@@ -12,7 +12,6 @@
 #include "store/sqlite/fleet/instance.h"
 #include "store/sqlite/fleet/lane.h"
 #include "store/sqlite/messages/dead.h"
-#include "store/sqlite/messages/intake.h"
 #include "store/sqlite/messages/pause.h"
 #include "store/sqlite/messages/put.h"
 
@@ -112,16 +111,16 @@ static bool is_full(const struct claiming *c) { return c->wanted == 0 || c->byte
 /* The streams that active claims of the lane hold. */
 static pawl_status load_leased_streams(struct claiming *c, int lane) {
     struct operation *op = c->op;
-    pawl_status status = part_load_lane(op, c->in->kind, lane);
+    TRY(part_load_lane(op, c->in->kind, lane));
     struct part *part = NULL;
-    while (status == PAWL_OK && (part = part_next_active(op, part, c->in->kind, lane)) != NULL) {
-        status = part_load_keys(op, part);
-        for (size_t i = 0; i < part->count && status == PAWL_OK; i++)
+    while ((part = part_next_active(op, part, c->in->kind, lane)) != NULL) {
+        TRY(part_load_keys(op, part));
+        for (size_t i = 0; i < part->count; i++)
             if (part->items[i].mark == MARK_OPEN &&
                 !keyset_add(&c->leased_streams, op->scratch, part->items[i].key))
-                status = no_memory(c);
+                TRY(no_memory(c));
     }
-    return status;
+    return PAWL_OK;
 }
 
 /* What the instance has in flight decides which lost messages it may get. */
@@ -180,9 +179,9 @@ static pawl_status stop_row(struct claiming *c, struct statement *s, pawl_str ke
     item.stream = column_borrow(s, COLUMN_STREAM);
     item.topic = column_borrow(s, COLUMN_TOPIC);
     item.type = column_borrow(s, COLUMN_TYPE);
-    pawl_status status = pause_fits(c->op, &item, stops);
-    if (status != PAWL_OK || !*stops)
-        return status;
+    TRY(pause_fits(c->op, &item, stops));
+    if (!*stops)
+        return PAWL_OK;
     struct stopped *stopped = arena_array(c->op->scratch, 1, sizeof(*stopped));
     if (stopped == NULL)
         return no_memory(c);
@@ -194,13 +193,11 @@ static pawl_status stop_row(struct claiming *c, struct statement *s, pawl_str ke
 /* Messages stopped by a pause wait until it is removed. */
 static pawl_status keep_stopped(struct claiming *c, int lane, const struct stopped *stopped) {
     struct aside_back back = {.reason = ASIDE_RELEASED, .scheduled_ms = PAWL_UNTIL_RESUMED_MS};
-    pawl_status status = PAWL_OK;
-    for (; stopped != NULL && status == PAWL_OK; stopped = stopped->next) {
-        status = aside_return(c->op, c->in->kind, stopped->seq, back);
-        if (status == PAWL_OK)
-            status = hold_settle(c->op, c->in->kind, lane, stopped->key, false);
+    for (; stopped != NULL; stopped = stopped->next) {
+        TRY(aside_return(c->op, c->in->kind, stopped->seq, back));
+        TRY(hold_settle(c->op, c->in->kind, lane, stopped->key, false));
     }
-    return status;
+    return PAWL_OK;
 }
 
 /* Whether an item is in the set already, which it then is; reports name the token and the id, so an id is
@@ -252,20 +249,19 @@ static int by_seq(const void *a, const void *b) {
 
 /* Grants what the held streams gave: the suspect first, alone; then the others as one claim. */
 static pawl_status grant_held(struct claiming *c, int lane, const struct held *held) {
-    pawl_status status = PAWL_OK;
     size_t first = c->count;
     if (held->has_suspect) {
         for (size_t i = held->picked; i > 0; i--)
             c->items[first + i] = c->items[first + i - 1];
         c->items[first] = held->suspect;
         c->count++;
-        status = grant(c, lane, first,
-                       (struct part){.source = SOURCE_ASIDE,
-                                     .suspect = c->instance.says_slots ? SUSPECT_GRANTED : SUSPECT_BEGUN});
+        TRY(grant(c, lane, first,
+                  (struct part){.source = SOURCE_ASIDE,
+                                .suspect = c->instance.says_slots ? SUSPECT_GRANTED : SUSPECT_BEGUN}));
         first++;
     }
-    if (status != PAWL_OK || held->picked == 0)
-        return status;
+    if (held->picked == 0)
+        return PAWL_OK;
     c->count += held->picked;
     qsort(&c->items[first], held->picked, sizeof(*c->items), by_seq);
     return grant(c, lane, first, (struct part){.source = SOURCE_ASIDE, .lost = held->lost});
@@ -298,9 +294,9 @@ static pawl_status put_off(struct claiming *c, const struct item *item, const st
     if (hold != NULL && hold->state == HOLD_PARKED)
         return dead_park_message(op, item->kind, item->lane, item->seq);
     struct aside_new as = {.reason = ASIDE_BEHIND, .scheduled_ms = op->now_ms};
-    pawl_status status = aside_take(op, item->kind, item->lane, item->seq, &as);
-    if (status != PAWL_OK || hold != NULL)
-        return status; /* a hold that is there keeps waiting for its first row */
+    TRY(aside_take(op, item->kind, item->lane, item->seq, &as));
+    if (hold != NULL)
+        return PAWL_OK; /* a hold that is there keeps waiting for its first row */
     return hold_settle(op, item->kind, item->lane, item->stream, false);
 }
 
@@ -312,8 +308,8 @@ static pawl_status put_by(struct claiming *c, const struct item *item) {
         key = str_from(arena_printf(c->op->scratch, "\001%" PRId64, item->seq));
     if (str_absent(key))
         return no_memory(c);
-    pawl_status status = aside_take(c->op, item->kind, item->lane, item->seq, &as);
-    return status == PAWL_OK ? hold_settle(c->op, item->kind, item->lane, key, false) : status;
+    TRY(aside_take(c->op, item->kind, item->lane, item->seq, &as));
+    return hold_settle(c->op, item->kind, item->lane, key, false);
 }
 
 /* What keeps a message from running. */
@@ -324,16 +320,15 @@ struct obstacle {
 
 static pawl_status obstacle_of(struct claiming *c, const struct item *item, bool lane_holds,
                                struct obstacle *found) {
-    pawl_status status = PAWL_OK;
     *found = (struct obstacle){.held = false};
     if (!str_absent(item->stream)) {
         if (lane_holds)
-            status = hold_find(c->op, item->kind, item->stream, &found->hold, &found->held);
+            TRY(hold_find(c->op, item->kind, item->stream, &found->hold, &found->held));
         found->leased = keyset_has(&c->leased_streams, item->stream);
     }
-    if (status == PAWL_OK && c->paused && !found->held && !found->leased)
-        status = pause_fits(c->op, item, &found->paused);
-    return status;
+    if (c->paused && !found->held && !found->leased)
+        TRY(pause_fits(c->op, item, &found->paused));
+    return PAWL_OK;
 }
 
 /* The new messages of one lane while they are read. */
@@ -401,27 +396,25 @@ static pawl_status claim_new_messages(struct claiming *c, const struct visit *vi
     size_t first = c->count, seen = 0;
     struct sifting sifting = {.high = visit->high};
     bool more = true;
-    pawl_status status = PAWL_OK;
-    while (status == PAWL_OK && more) {
+    while (more) {
         size_t read = 0, wanted = c->wanted;
         sifting.passed = 0;
-        status = read_messages(c, visit->lane, sifting.high, &read);
-        if (status == PAWL_OK && read > 0)
-            status = sift(c, visit->lane, read, &sifting);
+        TRY(read_messages(c, visit->lane, sifting.high, &read));
+        if (read > 0)
+            TRY(sift(c, visit->lane, read, &sifting));
         c->wanted += sifting.passed;
         seen += read;
         more = sifting.passed > 0 && !sifting.stop && read == wanted && seen < PAWL_SWEEP_MAX;
     }
-    if (status == PAWL_OK && seen > 0)
-        status = move_cursor(c, visit->lane, sifting.high);
-    if (status == PAWL_OK && c->count > first)
-        status = grant(c, visit->lane, first, (struct part){.source = SOURCE_MESSAGE});
-    return status;
+    if (seen > 0)
+        TRY(move_cursor(c, visit->lane, sifting.high));
+    if (c->count > first)
+        TRY(grant(c, visit->lane, first, (struct part){.source = SOURCE_MESSAGE}));
+    return PAWL_OK;
 }
 
 static pawl_status visit_lane(struct claiming *c, const struct visit *visit) {
     bool granted = false;
-    pawl_status status = PAWL_OK;
     if (c->in->one_lane && visit->lane != c->in->lane)
         return PAWL_OK;
     bool busy = visit->has_claim && !visit->only_suspects && c->op->now_ms - visit->oldest_began_ms < BUSY_MS;
@@ -432,12 +425,12 @@ static pawl_status visit_lane(struct claiming *c, const struct visit *visit) {
         return PAWL_OK;
     c->leased_streams = (struct keyset){0};
     if (visit->has_claim)
-        status = load_leased_streams(c, visit->lane);
-    if (status == PAWL_OK && visit->has_due_hold)
-        status = claim_held(c, visit->lane, &granted);
-    if (status == PAWL_OK && !granted && visit->has_message)
-        status = claim_new_messages(c, visit);
-    return status;
+        TRY(load_leased_streams(c, visit->lane));
+    if (visit->has_due_hold)
+        TRY(claim_held(c, visit->lane, &granted));
+    if (!granted && visit->has_message)
+        TRY(claim_new_messages(c, visit));
+    return PAWL_OK;
 }
 
 /* The next few lanes after a token; those granted by this call have newer ones than until_token. */
@@ -463,24 +456,23 @@ static pawl_status read_visits(struct claiming *c, int64_t after_token, int64_t 
 /* *lanes = 0 if the instance runs a suspect and does not state its slots: it gets nothing else. */
 static pawl_status runs_alone(struct claiming *c, size_t *lanes) {
     bool alone = false;
-    pawl_status status = statement_any(SQL(c->op, SQLITE_Q_CLAIM_ALONE, c->in->instance), &alone);
+    TRY(statement_any(SQL(c->op, SQLITE_Q_CLAIM_ALONE, c->in->instance), &alone));
     if (alone)
         *lanes = 0;
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status visit_lanes(struct claiming *c, size_t count) {
     int64_t token = -1, until_token = operation_last_token(c->op);
-    pawl_status status = PAWL_OK;
-    while (status == PAWL_OK && count == VISIT_LANES && !is_full(c)) {
+    while (count == VISIT_LANES && !is_full(c)) {
         struct visit visits[VISIT_LANES];
-        status = read_visits(c, token, until_token, visits, &count);
-        for (size_t i = 0; i < count && status == PAWL_OK && !is_full(c); i++) {
-            status = visit_lane(c, &visits[i]);
+        TRY(read_visits(c, token, until_token, visits, &count));
+        for (size_t i = 0; i < count && !is_full(c); i++) {
+            TRY(visit_lane(c, &visits[i]));
             token = visits[i].token;
         }
     }
-    return status;
+    return PAWL_OK;
 }
 
 /* Whether the instance has free slots, and nothing else is there for them. */
@@ -494,30 +486,26 @@ static pawl_status may_be_early(struct claiming *c, bool *early) {
 pawl_status claim_messages(struct operation *op, const struct messages_claim *in, struct arena *arena,
                            struct item_list *out) {
     int64_t freed = 0;
-    pawl_status status = in->kind == KIND_OUTBOX ? intake_drain(op) : PAWL_OK;
-    if (status == PAWL_OK && !in->one_lane)
-        status = ending_overdue_own(op, in->kind, in->instance);
-    if (status == PAWL_OK && !in->one_lane)
-        status = lane_free_drained(op, in->kind, in->instance, &freed);
+    if (in->kind == KIND_OUTBOX)
+        TRY(intake_drain(op));
+    if (!in->one_lane)
+        TRY(ending_overdue_own(op, in->kind, in->instance));
+    if (!in->one_lane)
+        TRY(lane_free_drained(op, in->kind, in->instance, &freed));
     struct claiming c = {.op = op, .in = in, .arena = arena, .wanted = (size_t)in->max};
     c.items = arena_array(arena, c.wanted, sizeof(*c.items));
-    if (status == PAWL_OK && c.items == NULL)
-        status = no_memory(&c);
+    if (c.items == NULL)
+        TRY(no_memory(&c));
     size_t count = VISIT_LANES;
-    if (status == PAWL_OK)
-        status = runs_alone(&c, &count);
-    if (status == PAWL_OK)
-        status = pause_any(op, &c.paused);
-    if (status == PAWL_OK)
-        status = visit_lanes(&c, count);
-    if (status == PAWL_OK)
-        status = may_be_early(&c, &c.early);
-    if (status == PAWL_OK && c.early)
-        status = visit_lanes(&c, count);
-    if (status == PAWL_OK)
-        status = parts_flush(op);
+    TRY(runs_alone(&c, &count));
+    TRY(pause_any(op, &c.paused));
+    TRY(visit_lanes(&c, count));
+    TRY(may_be_early(&c, &c.early));
+    if (c.early)
+        TRY(visit_lanes(&c, count));
+    TRY(parts_flush(op));
     *out = (struct item_list){c.items, c.count};
-    return status;
+    return PAWL_OK;
 }
 
 /* The row of an item of a part, read again. */

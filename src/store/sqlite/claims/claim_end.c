@@ -29,18 +29,18 @@ static const struct row_shape ref_shape = ROW_SHAPE(struct part_ref, ref_members
 /* The rows of claim_overdue or claim_of_instance, in their order. */
 static pawl_status read_refs(struct statement s, struct part_refs *refs) {
     struct row_list list = {NULL, 0};
-    pawl_status status = rows_read(s, &ref_shape, s.op->scratch, &list);
+    TRY(rows_read(s, &ref_shape, s.op->scratch, &list));
     *refs = (struct part_refs){list.rows, list.count};
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status load_part(struct operation *op, const struct part_ref *ref, struct part **part) {
-    pawl_status status = part_load_token(op, ref->token, part);
-    while (status == PAWL_OK && *part != NULL && (*part)->part != ref->part)
+    TRY(part_load_token(op, ref->token, part));
+    while (*part != NULL && (*part)->part != ref->part)
         *part = part_next_of(*part);
-    if (status == PAWL_OK && *part == NULL)
-        status = error_set(op->err, PAWL_INTERNAL, op->name, "a claim vanished inside its transaction");
-    return status;
+    if (*part == NULL)
+        return error_set(op->err, PAWL_INTERNAL, op->name, "a claim vanished inside its transaction");
+    return PAWL_OK;
 }
 
 /* How far into an instance's items handlers may have started: they start in the order of the grant. */
@@ -64,12 +64,11 @@ static pawl_status refs_of_instance(struct operation *op, pawl_uuid instance, st
 /* How many open items the parts have; written to items when there is room. */
 static pawl_status open_items(struct operation *op, const struct part_refs *refs, struct edge *items,
                               size_t *count) {
-    pawl_status status = PAWL_OK;
     *count = 0;
-    for (size_t n = 0; n < refs->count && status == PAWL_OK; n++) {
+    for (size_t n = 0; n < refs->count; n++) {
         struct part *part = NULL;
-        status = load_part(op, &refs->refs[n], &part);
-        if (status != PAWL_OK || part->suspect != SUSPECT_NO)
+        TRY(load_part(op, &refs->refs[n], &part));
+        if (part->suspect != SUSPECT_NO)
             continue;
         for (size_t i = 0; i < part->count; i++) {
             if (part->items[i].mark != MARK_OPEN)
@@ -79,7 +78,7 @@ static pawl_status open_items(struct operation *op, const struct part_refs *refs
             *count += 1;
         }
     }
-    return status;
+    return PAWL_OK;
 }
 
 /* Before the first claim of the instance ends; later ones find what was found then. */
@@ -94,19 +93,14 @@ static pawl_status edge_find(struct operation *op, pawl_uuid instance, struct ed
     struct instance_brief brief = {0};
     bool known = false;
     size_t count = 0;
-    pawl_status status = instance_read(op, instance, &brief, &known);
-    if (status == PAWL_OK)
-        status = refs_of_instance(op, instance, &refs);
-    if (status == PAWL_OK)
-        status = open_items(op, &refs, NULL, &count);
+    TRY(instance_read(op, instance, &brief, &known));
+    TRY(refs_of_instance(op, instance, &refs));
+    TRY(open_items(op, &refs, NULL, &count));
     struct edge *edge = arena_alloc(op->scratch, sizeof(*edge));
     struct edge *items = arena_array(op->scratch, count + 1, sizeof(*items));
-    if (status == PAWL_OK && (edge == NULL || items == NULL))
+    if (edge == NULL || items == NULL)
         return operation_no_memory(op);
-    if (status == PAWL_OK)
-        status = open_items(op, &refs, items, &count);
-    if (status != PAWL_OK)
-        return status;
+    TRY(open_items(op, &refs, items, &count));
     size_t slots = known && brief.slots > 0 ? (size_t)brief.slots : 1;
     *edge = (struct edge){0};
     if (count > 0) {
@@ -150,8 +144,8 @@ struct lost {
  * that had started is charged; items that may have started become suspects, and so do items lost again. */
 static pawl_status lose_items(struct operation *op, struct part *part, const struct stream_ref *behind,
                               const struct edge *edge, struct lost *lost) {
-    pawl_status status = part_load_keys(op, part);
-    for (size_t i = 0; i < part->count && status == PAWL_OK; i++) {
+    TRY(part_load_keys(op, part));
+    for (size_t i = 0; i < part->count; i++) {
         struct part_item *item = &part->items[i];
         const struct edge at = {.token = part->token, .seq = item->seq};
         struct aside_back back = {
@@ -162,9 +156,9 @@ static pawl_status lose_items(struct operation *op, struct part *part, const str
             back.losses = grant_compare(&at, edge) <= 0 ? PAWL_SUSPECT_LOSSES : 1;
         lost->streams[lost->count++] = stream_of(part, item);
         part_mark(part, item, MARK_LEFT);
-        status = part_give_back(op, part, item, back);
+        TRY(part_give_back(op, part, item, back));
     }
-    return status;
+    return PAWL_OK;
 }
 
 /* Successors in other parts of the token were held by the same worker, and are treated the same way. */
@@ -172,30 +166,28 @@ static pawl_status lose_part(struct operation *op, struct part *part, enum claim
                              const struct edge *edge) {
     struct part *first = NULL;
     size_t open = 0;
-    pawl_status status = part_load_token(op, part->token, &first);
-    for (struct part *one = first; one != NULL && status == PAWL_OK; one = part_next_of(one))
+    TRY(part_load_token(op, part->token, &first));
+    for (struct part *one = first; one != NULL; one = part_next_of(one))
         open += one->open;
     struct lost lost = {arena_array(op->scratch, open, sizeof(*lost.streams)), 0};
-    if (status == PAWL_OK && lost.streams == NULL)
+    if (lost.streams == NULL)
         return operation_no_memory(op);
     part->state = state;
     part->dirty = true;
-    if (status == PAWL_OK)
-        status = lose_items(op, part, NULL, edge, &lost);
+    TRY(lose_items(op, part, NULL, edge, &lost));
     const size_t own = lost.count;
-    for (struct part *other = first; other != NULL && status == PAWL_OK; other = part_next_of(other)) {
-        for (size_t i = 0; i < own && other->state == CLAIM_ACTIVE && status == PAWL_OK; i++) {
+    for (struct part *other = first; other != NULL; other = part_next_of(other)) {
+        for (size_t i = 0; i < own && other->state == CLAIM_ACTIVE; i++) {
             const struct stream_ref stream = lost.streams[i];
-            status = lose_items(op, other, &stream, edge, &lost);
+            TRY(lose_items(op, other, &stream, edge, &lost));
         }
     }
-    for (size_t i = 0; i < lost.count && status == PAWL_OK; i++) {
+    for (size_t i = 0; i < lost.count; i++) {
         const struct stream_ref *stream = &lost.streams[i];
-        status = part->suspect == SUSPECT_BEGUN
-                     ? judge(op, part, stream)
-                     : hold_settle(op, stream->kind, stream->lane, stream->key, false);
+        TRY(part->suspect == SUSPECT_BEGUN ? judge(op, part, stream)
+                                           : hold_settle(op, stream->kind, stream->lane, stream->key, false));
     }
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status lose_refs(struct operation *op, const struct part_refs *refs, enum claim_state state,
@@ -243,18 +235,17 @@ pawl_status ending_evicted(struct operation *op, pawl_uuid instance) {
 }
 
 static pawl_status release_part(struct operation *op, struct part *part) {
-    pawl_status status = part_load_keys(op, part);
-    for (size_t i = 0; i < part->count && status == PAWL_OK; i++) {
+    TRY(part_load_keys(op, part));
+    for (size_t i = 0; i < part->count; i++) {
         struct part_item *item = &part->items[i];
         if (item->mark != MARK_OPEN)
             continue;
         part_mark(part, item, MARK_LEFT);
-        status = part_give_back(op, part, item,
-                                (struct aside_back){.reason = ASIDE_RELEASED, .scheduled_ms = op->now_ms});
-        if (status == PAWL_OK)
-            status = hold_settle(op, part->kind, part->lane, item->key, false);
+        TRY(part_give_back(op, part, item,
+                           (struct aside_back){.reason = ASIDE_RELEASED, .scheduled_ms = op->now_ms}));
+        TRY(hold_settle(op, part->kind, part->lane, item->key, false));
     }
-    return status;
+    return PAWL_OK;
 }
 
 pawl_status ending_released(struct operation *op, pawl_uuid instance) {

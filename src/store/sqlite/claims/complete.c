@@ -53,9 +53,7 @@ static int open_by_seq(const void *a, const void *b) {
 static pawl_status load_open(struct token_group *g) {
     struct reporter by = {g->in->instance, g->in->kind};
     size_t open = 0, parts = 0;
-    pawl_status status = part_load_token(g->op, g->token, &g->first);
-    if (status != PAWL_OK)
-        return status;
+    TRY(part_load_token(g->op, g->token, &g->first));
     for (struct part *part = g->first; part != NULL; part = part_next_of(part), parts++)
         if (part->state == CLAIM_ACTIVE && report_is_of(&by, part))
             open += part->open;
@@ -110,9 +108,7 @@ static pawl_status find_open(struct token_group *g, pawl_uuid id, struct open_it
             *found = &g->open[g->named++];
             return PAWL_OK;
         }
-        pawl_status status = index_open(g);
-        if (status != PAWL_OK)
-            return status;
+        TRY(index_open(g));
     }
     for (size_t at = slot_of(g, id); g->slots[at] != NULL; at = (at + 1) & (g->slot_count - 1)) {
         if (!uuid_equal(g->slots[at]->item->id, id))
@@ -133,9 +129,7 @@ static pawl_status accept_prefixes(struct token_group *g) {
     struct keyset gapped = {0};
     for (size_t i = gap; i < last; i++) {
         struct open_item *open = &g->open[i];
-        pawl_status status = part_load_keys(g->op, open->part);
-        if (status != PAWL_OK)
-            return status;
+        TRY(part_load_keys(g->op, open->part));
         if (open->named_by == 0) {
             if (!keyset_add(&gapped, g->op->scratch, open->item->key))
                 return operation_no_memory(g->op);
@@ -155,53 +149,47 @@ static pawl_status finish_range(struct token_group *g, struct open_item *first, 
     struct operation *op = g->op;
     const struct part *part = first->part;
     const int64_t low = first->item->seq, high = last->item->seq;
-    pawl_status status = PAWL_OK;
     int64_t deleted = 0, count = last - first + 1;
     if (keeps_history(g))
-        status = statement_run(
-            SQL(op, SQLITE_Q_MESSAGE_TO_HISTORY, part->kind, part->lane, low, high, op->now_ms));
-    if (status == PAWL_OK)
-        status = statement_run_count(
-            SQL(op, SQLITE_Q_MESSAGE_DELETE_RANGE, part->kind, part->lane, low, high), &deleted);
-    if (status == PAWL_OK && deleted != count)
-        status = error_set(op->err, PAWL_INTERNAL, op->name,
-                           "a claim of %" PRId64 " messages has %" PRId64
-                           " rows: nothing was changed, run pawl check",
-                           count, deleted);
-    return status;
+        TRY(statement_run(
+            SQL(op, SQLITE_Q_MESSAGE_TO_HISTORY, part->kind, part->lane, low, high, op->now_ms)));
+    TRY(statement_run_count(SQL(op, SQLITE_Q_MESSAGE_DELETE_RANGE, part->kind, part->lane, low, high),
+                            &deleted));
+    if (deleted != count)
+        return error_set(op->err, PAWL_INTERNAL, op->name,
+                         "a claim of %" PRId64 " messages has %" PRId64
+                         " rows: nothing was changed, run pawl check",
+                         count, deleted);
+    return PAWL_OK;
 }
 
 static pawl_status finish_aside(struct token_group *g, struct open_item *open) {
     struct operation *op = g->op;
     struct part *part = open->part;
-    pawl_status status = part_load_keys(op, part);
-    if (status == PAWL_OK && keeps_history(g))
-        status = statement_run(SQL(op, SQLITE_Q_ASIDE_TO_HISTORY, part->kind, open->item->seq, op->now_ms));
-    if (status == PAWL_OK)
-        status = aside_delete(op, part->kind, open->item->seq);
-    if (status == PAWL_OK)
-        status = hold_settle(op, part->kind, part->lane, open->item->key, false);
-    return status;
+    TRY(part_load_keys(op, part));
+    if (keeps_history(g))
+        TRY(statement_run(SQL(op, SQLITE_Q_ASIDE_TO_HISTORY, part->kind, open->item->seq, op->now_ms)));
+    TRY(aside_delete(op, part->kind, open->item->seq));
+    return hold_settle(op, part->kind, part->lane, open->item->key, false);
 }
 
 /* Removes the rows of the accepted items, in runs where they are neighbours in one claim. */
 static pawl_status finish_rows(struct token_group *g) {
-    pawl_status status = PAWL_OK;
     size_t i = 0;
-    while (i < g->open_count && status == PAWL_OK) {
+    while (i < g->open_count) {
         struct open_item *first = &g->open[i++];
         if (!first->accepted)
             continue;
         if (first->part->source == SOURCE_ASIDE) {
-            status = finish_aside(g, first);
+            TRY(finish_aside(g, first));
             continue;
         }
         struct open_item *last = first;
         while (g->single && i < g->open_count && g->open[i].accepted)
             last = &g->open[i++];
-        status = finish_range(g, first, last);
+        TRY(finish_range(g, first, last));
     }
-    return status;
+    return PAWL_OK;
 }
 
 /* Marks the accepted items; a part that this call alone completed forgets its lists. */
@@ -222,34 +210,30 @@ static pawl_status complete_token(struct token_group *g) {
     struct open_item **named = arena_array(g->op->scratch, g->count, sizeof(struct open_item *));
     if (named == NULL)
         return operation_no_memory(g->op);
-    pawl_status status = load_open(g);
-    for (size_t i = 0; i < g->count && status == PAWL_OK; i++) {
+    TRY(load_open(g));
+    for (size_t i = 0; i < g->count; i++) {
         size_t index = g->order[i];
         struct open_item *surplus = NULL;
-        status = find_open(g, g->in->items[index].ref.id, &named[i], &surplus);
-        if (status != PAWL_OK)
-            break;
+        TRY(find_open(g, g->in->items[index].ref.id, &named[i], &surplus));
         if (named[i] != NULL)
             named[i]->named_by = index + 1;
         else if (surplus != NULL)
             named[i] = surplus; /* named more often than held */
         else
-            status = report_unheld(g->op, &by, &g->in->items[index].ref, &g->out->answers[index]);
+            TRY(report_unheld(g->op, &by, &g->in->items[index].ref, &g->out->answers[index]));
     }
-    if (status == PAWL_OK)
-        status = accept_prefixes(g);
-    for (size_t i = 0; i < g->count && status == PAWL_OK; i++) {
+    TRY(accept_prefixes(g));
+    for (size_t i = 0; i < g->count; i++) {
         size_t index = g->order[i];
         if (named[i] == NULL)
             continue;
         enum store_answer applied = named[i]->named_by == index + 1 ? ANSWER_APPLIED : ANSWER_DUPLICATE;
         g->out->answers[index] = named[i]->accepted ? applied : ANSWER_CONFLICT;
     }
-    if (status == PAWL_OK)
-        status = finish_rows(g);
-    if (status == PAWL_OK && g->open_count > 0)
+    TRY(finish_rows(g));
+    if (g->open_count > 0)
         mark_done(g);
-    return status;
+    return PAWL_OK;
 }
 
 pawl_status items_complete(struct operation *op, const struct messages_complete *in, struct arena *arena,

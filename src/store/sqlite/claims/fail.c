@@ -20,16 +20,14 @@ struct held_item {
  */
 static pawl_status find_held(struct operation *op, const struct reporter *by, const struct item_ref *ref,
                              struct held_item *held, enum store_answer *answer) {
-    pawl_status status = report_find_held(op, by, ref, &held->part, &held->item);
-    if (status != PAWL_OK)
-        return status;
+    TRY(report_find_held(op, by, ref, &held->part, &held->item));
     if (held->part == NULL)
         return report_unheld(op, by, ref, answer);
-    status = part_load_keys(op, held->part);
+    TRY(part_load_keys(op, held->part));
     held->stream = stream_of(held->part, held->item);
     *answer = ANSWER_APPLIED;
-    if (status != PAWL_OK || held->part->source == SOURCE_MESSAGE)
-        return status;
+    if (held->part->source == SOURCE_MESSAGE)
+        return PAWL_OK;
     struct statement s = SQL(op, SQLITE_Q_ASIDE_STATE, held->part->kind, held->item->seq);
     if (statement_next(&s)) {
         held->attempts = (int)column_int(&s, 0);
@@ -85,9 +83,9 @@ static pawl_status backoff_ms(struct operation *op, const struct fail_item *in, 
         return PAWL_OK;
     uint64_t random = 0;
     struct retry_policy policy = retry_policy_default();
-    pawl_status status = random_bytes(&random, sizeof(random), op->err);
+    TRY(random_bytes(&random, sizeof(random), op->err));
     *delay_ms = retry_wait_ms(&policy, attempt, random);
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status fail_held(struct operation *op, struct held_item *held, const struct fail_item *in,
@@ -95,11 +93,9 @@ static pawl_status fail_held(struct operation *op, struct held_item *held, const
     pawl_str error = {NULL, 0};
     int64_t delay_ms = 0;
     int max_attempts = in->max_attempts != 0 ? in->max_attempts : held->part->max_attempts;
-    pawl_status status = store_error_text(op->scratch, in->error, in->stack, &error, op->err);
-    if (status == PAWL_OK && in->error_class == CLASS_CANCELLED)
-        status = cancel_text(op, in->ref.id, &error);
-    if (status != PAWL_OK)
-        return status;
+    TRY(store_error_text(op->scratch, in->error, in->stack, &error, op->err));
+    if (in->error_class == CLASS_CANCELLED)
+        TRY(cancel_text(op, in->ref.id, &error));
     held->attempts++;
     part_mark(held->part, held->item, MARK_DONE);
     if (in->error_class != CLASS_RETRYABLE || held->attempts + held->deaths >= max_attempts) {
@@ -107,14 +103,10 @@ static pawl_status fail_held(struct operation *op, struct held_item *held, const
         return die(op, held, in, error);
     }
     *outcome = FAIL_RETRY;
-    status = backoff_ms(op, in, held->attempts + held->deaths, &delay_ms);
-    if (status == PAWL_OK)
-        status = write_failed(op, held, op->now_ms + delay_ms, error);
-    if (status == PAWL_OK)
-        status = aside_put_followers_behind(op, &held->stream);
-    if (status == PAWL_OK)
-        status = hold_settle(op, held->stream.kind, held->stream.lane, held->stream.key, false);
-    return status;
+    TRY(backoff_ms(op, in, held->attempts + held->deaths, &delay_ms));
+    TRY(write_failed(op, held, op->now_ms + delay_ms, error));
+    TRY(aside_put_followers_behind(op, &held->stream));
+    return hold_settle(op, held->stream.kind, held->stream.lane, held->stream.key, false);
 }
 
 pawl_status items_fail(struct operation *op, const struct messages_fail *in, struct arena *arena,
@@ -138,21 +130,20 @@ pawl_status items_fail(struct operation *op, const struct messages_fail *in, str
 /* Later items of the stream under the same token are released with it. */
 static pawl_status release_followers(struct operation *op, const struct held_item *held) {
     struct part *part = NULL;
-    pawl_status status = part_load_token(op, held->part->token, &part);
-    for (; part != NULL && status == PAWL_OK; part = part_next_of(part)) {
+    TRY(part_load_token(op, held->part->token, &part));
+    for (; part != NULL; part = part_next_of(part)) {
         if (part->state != CLAIM_ACTIVE)
             continue;
-        status = part_load_keys(op, part);
-        for (size_t i = 0; i < part->count && status == PAWL_OK; i++) {
+        TRY(part_load_keys(op, part));
+        for (size_t i = 0; i < part->count; i++) {
             if (!stream_follows(&held->stream, &part->items[i]))
                 continue;
             part_mark(part, &part->items[i], MARK_LEFT);
-            status =
-                part_give_back(op, part, &part->items[i],
-                               (struct aside_back){.reason = ASIDE_RELEASED, .scheduled_ms = op->now_ms});
+            TRY(part_give_back(op, part, &part->items[i],
+                               (struct aside_back){.reason = ASIDE_RELEASED, .scheduled_ms = op->now_ms}));
         }
     }
-    return status;
+    return PAWL_OK;
 }
 
 pawl_status items_release(struct operation *op, const struct messages_release *in, struct arena *arena,

@@ -26,10 +26,10 @@ static pawl_status tokens_of(struct settling *s, enum sqlite_query query, struct
 /* The highest token that is left. */
 static pawl_status newest(struct settling *s, enum sqlite_query query) {
     struct id_list left = {0};
-    pawl_status status = tokens_of(s, query, &left);
+    TRY(tokens_of(s, query, &left));
     for (size_t i = 0; i < left.count; i++)
         s->out.newest = left.ids[i] > s->out.newest ? left.ids[i] : s->out.newest;
-    return status;
+    return PAWL_OK;
 }
 
 /* What is lost of one kind, of the parts that are loaded. */
@@ -77,16 +77,16 @@ static pawl_status settle_messages(struct settling *s) {
 
 static pawl_status release_jobs(struct settling *s, struct jobs_call *call, int64_t token) {
     struct id_list ids = {0};
-    pawl_status status = jobs_ids(SQL(s->op, SQLITE_Q_JOB_LIST_TOKEN, token), s->op->scratch, &ids);
-    for (size_t i = 0; i < ids.count && status == PAWL_OK; i++) {
+    TRY(jobs_ids(SQL(s->op, SQLITE_Q_JOB_LIST_TOKEN, token), s->op->scratch, &ids));
+    for (size_t i = 0; i < ids.count; i++) {
         enum store_answer answer = ANSWER_STALE;
         if (!is_lost(s, token, ids.ids[i]))
             continue;
         struct finish_item item = {.ref = {token, ids.ids[i]}, .outcome = JOB_RELEASE};
-        status = jobs_report_one(call, &item, &answer);
+        TRY(jobs_report_one(call, &item, &answer));
         s->out.released += answer == ANSWER_APPLIED;
     }
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status settle_jobs(struct settling *s) {
@@ -124,16 +124,13 @@ static pawl_status settle(struct settling *s) {
     const struct grants_settle *in = s->in;
     struct instance_brief brief;
     int64_t raise = 0;
-    pawl_status status = instance_must_be_active(s->op, in->instance, &brief);
-    if (status == PAWL_OK)
-        status = check_seen(in->seen, s->op->settings.epoch, operation_last_token(s->op), &raise, s->op->err);
-    if (status == PAWL_OK && raise > 0)
-        status = operation_raise_epoch(s->op, raise, EPOCH_WENT_BACK);
+    TRY(instance_must_be_active(s->op, in->instance, &brief));
+    TRY(check_seen(in->seen, s->op->settings.epoch, operation_last_token(s->op), &raise, s->op->err));
+    if (raise > 0)
+        TRY(operation_raise_epoch(s->op, raise, EPOCH_WENT_BACK));
     s->held = arena_array(s->op->scratch, in->count, sizeof(*s->held));
-    if (status == PAWL_OK && s->held == NULL)
-        status = operation_no_memory(s->op);
-    if (status != PAWL_OK)
-        return status;
+    if (s->held == NULL)
+        return operation_no_memory(s->op);
     for (size_t i = 0; i < in->count; i++)
         s->held[i] =
             (struct grant_held){in->held[i].token, in->side == GRANTS_CHECKPOINTS ? 0 : in->held[i].number};

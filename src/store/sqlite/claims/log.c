@@ -1,5 +1,4 @@
 /* Reports of receptors and checkpoints on SQLite. */
-#include "store/sqlite/claims/log.h"
 #include "store/sqlite/events/events.h"
 
 #include "base/error.h"
@@ -14,10 +13,8 @@ static pawl_status log_receptor(struct operation *op, const struct receptor_repo
                                 enum store_answer *answer) {
     int64_t known = 0;
     bool found = false;
-    pawl_status status = statement_number(
-        SQL(op, SQLITE_Q_RECEPTOR_STATUS, report->event_id, report->receptor), &known, &found);
-    if (status != PAWL_OK)
-        return status;
+    TRY(statement_number(SQL(op, SQLITE_Q_RECEPTOR_STATUS, report->event_id, report->receptor), &known,
+                         &found));
     *answer = found && (known & WORK_COMPLETED) != 0 ? ANSWER_DUPLICATE : ANSWER_APPLIED;
     if (*answer == ANSWER_DUPLICATE)
         return PAWL_OK;
@@ -28,18 +25,18 @@ static pawl_status log_receptor(struct operation *op, const struct receptor_repo
 
 pawl_status log_receptors(struct operation *op, const struct receptor_report *reports, size_t count,
                           struct arena *arena, struct answer_list *out) {
-    pawl_status status = report_answers(op, arena, count, false, out);
-    for (size_t i = 0; i < count && status == PAWL_OK; i++)
-        status = log_receptor(op, &reports[i], &out->answers[i]);
-    return status;
+    TRY(report_answers(op, arena, count, false, out));
+    for (size_t i = 0; i < count; i++)
+        TRY(log_receptor(op, &reports[i], &out->answers[i]));
+    return PAWL_OK;
 }
 
 pawl_status log_checkpoints(struct operation *op, const struct checkpoints_report *in, struct arena *arena,
                             struct answer_list *out) {
-    pawl_status status = report_answers(op, arena, in->count, false, out);
-    for (size_t i = 0; i < in->count && status == PAWL_OK; i++)
-        status = checkpoint_report(op, in->instance, &in->reports[i], &out->answers[i]);
-    return status;
+    TRY(report_answers(op, arena, in->count, false, out));
+    for (size_t i = 0; i < in->count; i++)
+        TRY(checkpoint_report(op, in->instance, &in->reports[i], &out->answers[i]));
+    return PAWL_OK;
 }
 
 pawl_status sqlite_receptors_report(struct store *store, const struct receptor_report *reports, size_t count,

@@ -102,10 +102,9 @@ struct part *part_next_of(struct part *part) {
 
 pawl_status part_load_token(struct operation *op, int64_t token, struct part **first) {
     struct statement s = SQL(op, SQLITE_Q_CLAIM_OF_TOKEN, token);
-    pawl_status status = read_parts(op, &s);
-    if (status == PAWL_OK)
-        *first = first_of(op, token);
-    return status;
+    TRY(read_parts(op, &s));
+    *first = first_of(op, token);
+    return PAWL_OK;
 }
 
 pawl_status part_load_lane(struct operation *op, enum store_kind kind, int lane) {
@@ -249,10 +248,9 @@ static pawl_status update_part(struct operation *op, const struct part *part) {
 }
 
 pawl_status parts_flush(struct operation *op) {
-    pawl_status status = PAWL_OK;
-    for (struct part *part = op->parts; part != NULL && status == PAWL_OK; part = part->next)
+    for (struct part *part = op->parts; part != NULL; part = part->next)
         if (part->dirty)
-            status = part->fresh ? insert_part(op, part) : update_part(op, part);
+            TRY(part->fresh ? insert_part(op, part) : update_part(op, part));
     op->parts = NULL;
-    return status;
+    return PAWL_OK;
 }

@@ -46,14 +46,10 @@ static pawl_status name_one(struct operation *op, const struct reporter *by, con
                             enum store_answer *answer) {
     struct part *first = NULL, *part = NULL;
     struct part_item *item = NULL;
-    pawl_status status = part_load_token(op, ref->token, &first);
-    if (status != PAWL_OK)
-        return status;
+    TRY(part_load_token(op, ref->token, &first));
     if (uuid_is_nil(ref->id))
         return name_token(op, by, first, answer);
-    status = report_find_held(op, by, ref, &part, &item);
-    if (status != PAWL_OK)
-        return status;
+    TRY(report_find_held(op, by, ref, &part, &item));
     *answer = ANSWER_APPLIED;
     if (part != NULL)
         name_item(part, item);
@@ -89,9 +85,8 @@ static pawl_status split(struct operation *op, struct part *part, int64_t lease_
 }
 
 static pawl_status renew_part(struct operation *op, struct part *part, int64_t lease_until_ms) {
-    pawl_status status = PAWL_OK;
     if (part->named < part->open)
-        status = split(op, part, lease_until_ms);
+        TRY(split(op, part, lease_until_ms));
     else
         part->lease_until_ms = lease_until_ms;
     if (part->suspect == SUSPECT_GRANTED)
@@ -101,7 +96,7 @@ static pawl_status renew_part(struct operation *op, struct part *part, int64_t l
             part->items[i].mark = MARK_OPEN;
     part->named = 0;
     part->dirty = true;
-    return status;
+    return PAWL_OK;
 }
 
 pawl_status items_renew(struct operation *op, const struct messages_renew *in, struct arena *arena,

@@ -10,8 +10,8 @@ bool report_is_of(const struct reporter *by, const struct part *part) {
 pawl_status report_unheld(struct operation *op, const struct reporter *by, const struct item_ref *ref,
                           enum store_answer *answer) {
     struct part *part = NULL;
-    pawl_status status = part_load_token(op, ref->token, &part);
-    for (; part != NULL && status == PAWL_OK; part = part_next_of(part)) {
+    TRY(part_load_token(op, ref->token, &part));
+    for (; part != NULL; part = part_next_of(part)) {
         bool done = part->forgotten;
         for (size_t i = 0; i < part->count && !done; i++)
             done = part->items[i].mark == MARK_DONE && uuid_equal(part->items[i].id, ref->id);
@@ -22,16 +22,16 @@ pawl_status report_unheld(struct operation *op, const struct reporter *by, const
     }
     op->tally[by->kind].stale++;
     *answer = ANSWER_STALE;
-    return status;
+    return PAWL_OK;
 }
 
 pawl_status report_find_held(struct operation *op, const struct reporter *by, const struct item_ref *ref,
                              struct part **part, struct part_item **item) {
     struct part *at = NULL;
-    pawl_status status = part_load_token(op, ref->token, &at);
+    TRY(part_load_token(op, ref->token, &at));
     *part = NULL;
     *item = NULL;
-    for (; at != NULL && status == PAWL_OK; at = part_next_of(at)) {
+    for (; at != NULL; at = part_next_of(at)) {
         if (at->state != CLAIM_ACTIVE || !report_is_of(by, at))
             continue;
         for (size_t i = 0; i < at->count; i++) {
@@ -45,7 +45,7 @@ pawl_status report_find_held(struct operation *op, const struct reporter *by, co
             break;
         }
     }
-    return status;
+    return PAWL_OK;
 }
 
 pawl_status report_answers(struct operation *op, struct arena *arena, size_t count, bool outcomes,

@@ -37,4 +37,10 @@ PAWL_MUSTCHECK pawl_status items_release(struct operation *op, const struct mess
 PAWL_MUSTCHECK pawl_status items_renew(struct operation *op, const struct messages_renew *in,
                                        struct arena *arena, struct answer_list *out);
 
+/* Reports of receptors and checkpoints: the same. */
+PAWL_MUSTCHECK pawl_status log_receptors(struct operation *op, const struct receptor_report *reports,
+                                         size_t count, struct arena *arena, struct answer_list *out);
+PAWL_MUSTCHECK pawl_status log_checkpoints(struct operation *op, const struct checkpoints_report *in,
+                                           struct arena *arena, struct answer_list *out);
+
 #endif

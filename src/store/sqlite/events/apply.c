@@ -20,9 +20,7 @@ struct wanted_events {
 /* Types in the scratch. */
 static pawl_status wanted_read(struct operation *op, pawl_str key, struct wanted_events *out) {
     *out = (struct wanted_events){.key = key};
-    pawl_status status = statement_any(SQL(op, SQLITE_Q_SKIP_ANY, key), &out->skips);
-    if (status != PAWL_OK)
-        return status;
+    TRY(statement_any(SQL(op, SQLITE_Q_SKIP_ANY, key), &out->skips));
     struct statement s = SQL(op, SQLITE_Q_MAPPING_TYPES, key, WANTED_TYPES_MAX + 1);
     while (out->count <= WANTED_TYPES_MAX && statement_next(&s))
         out->types[out->count++] = column_copy(&s, 0, op->scratch);
@@ -63,11 +61,11 @@ static pawl_status events_cut(struct operation *op, const struct wanted_events *
 /* The perspective, which must be fed, and what it wants. */
 static pawl_status fed_read(struct operation *op, pawl_str key, struct perspective_brief *perspective,
                             struct wanted_events *wanted) {
-    pawl_status status = perspective_read(op, key, perspective);
-    if (status == PAWL_OK && !perspective_fed(perspective))
-        status = error_set(op->err, PAWL_NOT_FOUND, op->name,
-                           "perspective \"%.*s\" is not registered, or no longer fed", STR_ARG(key));
-    return status == PAWL_OK ? wanted_read(op, key, wanted) : status;
+    TRY(perspective_read(op, key, perspective));
+    if (!perspective_fed(perspective))
+        return error_set(op->err, PAWL_NOT_FOUND, op->name,
+                         "perspective \"%.*s\" is not registered, or no longer fed", STR_ARG(key));
+    return wanted_read(op, key, wanted);
 }
 
 static struct apply_cut cut_of(const struct checkpoint_view *v, bool held, size_t first) {
@@ -84,26 +82,24 @@ static pawl_status cut_all(struct operation *op, const struct perspective_apply 
                            struct perspective_brief *perspective, struct apply_cut **cuts,
                            pawl_stored_event **events) {
     struct wanted_events wanted;
-    pawl_status status = fed_read(op, in->perspective, perspective, &wanted);
-    if (status != PAWL_OK)
-        return status;
+    TRY(fed_read(op, in->perspective, perspective, &wanted));
     size_t left = (size_t)(in->batch > 0 ? in->batch : perspective->batch), used = 0;
     *cuts = arena_array(arena, in->stream_count, sizeof **cuts);
     *events = arena_array(arena, left, sizeof **events);
     if (*cuts == NULL || *events == NULL)
         return operation_no_memory(op);
-    for (size_t i = 0; status == PAWL_OK && i < in->stream_count; i++) {
+    for (size_t i = 0; i < in->stream_count; i++) {
         struct checkpoint_state c;
         struct apply_cut *cut = &(*cuts)[i];
-        status = checkpoint_read(op, in->streams[i], in->perspective, &c);
+        TRY(checkpoint_read(op, in->streams[i], in->perspective, &c));
         c.view.stream = in->streams[i];
         *cut = cut_of(&c.view, c.found && c.view.status == CHECKPOINT_PROCESSING && c.view.token == in->token,
                       used);
-        if (status == PAWL_OK && cut->held)
-            status = events_cut(op, &wanted, cut, left - used, arena, *events);
+        if (cut->held)
+            TRY(events_cut(op, &wanted, cut, left - used, arena, *events));
         used += cut->count;
     }
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status mark(void *store, pawl_error *err) {
@@ -122,8 +118,8 @@ static pawl_status keep(void *store, pawl_error *err) {
 
 static pawl_status undo(void *store, pawl_error *err) {
     struct operation *op = store;
-    pawl_status status = statement_run(statement_begin(op, SQLITE_Q_SEND_ROLLBACK));
-    return status == PAWL_OK ? keep(store, err) : status;
+    TRY(statement_run(statement_begin(op, SQLITE_Q_SEND_ROLLBACK)));
+    return keep(store, err);
 }
 
 /* A perspective in SQL is a function that runs it. */
@@ -149,8 +145,7 @@ static pawl_status run_sql(const pawl_perspective_call *call, void *self, pawl_e
 
 static pawl_status move(struct operation *op, const struct perspective_apply *in,
                         const struct apply_cut *cuts, struct apply_result *out) {
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; status == PAWL_OK && i < out->count; i++) {
+    for (size_t i = 0; i < out->count; i++) {
         const struct apply_cut *cut = &cuts[i];
         struct checkpoint_state c;
         out->items[i] = apply_item_of(cut);
@@ -158,11 +153,10 @@ static pawl_status move(struct operation *op, const struct perspective_apply *in
             continue;
         struct checkpoint_end end = apply_end_of(cut, in->token);
         out->items[i].more = end.status == CHECKPOINT_PROCESSING;
-        status = checkpoint_read(op, cut->stream, in->perspective, &c);
-        if (status == PAWL_OK)
-            status = checkpoint_end(op, &c, &end, &out->items[i].outcome);
+        TRY(checkpoint_read(op, cut->stream, in->perspective, &c));
+        TRY(checkpoint_end(op, &c, &end, &out->items[i].outcome));
     }
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status events_apply(struct operation *op, const struct perspective_apply *in,
@@ -185,15 +179,13 @@ static pawl_status apply(struct operation *op, const struct perspective_apply *i
     struct perspective_brief perspective;
     struct apply_cut *cuts = NULL;
     pawl_stored_event *events = NULL;
-    pawl_status status = cut_all(op, in, arena, &perspective, &cuts, &events);
-    if (status != PAWL_OK)
-        return status;
+    TRY(cut_all(op, in, arena, &perspective, &cuts, &events));
     out->count = in->stream_count;
     out->items = arena_array(arena, out->count, sizeof *out->items);
     if (out->items == NULL)
         return operation_no_memory(op);
-    status = events_apply(op, in, &perspective, events, cuts, arena);
-    return status == PAWL_OK ? move(op, in, cuts, out) : status;
+    TRY(events_apply(op, in, &perspective, events, cuts, arena));
+    return move(op, in, cuts, out);
 }
 
 pawl_status sqlite_perspective_apply(struct store *store, const struct perspective_apply *in,
@@ -261,10 +253,10 @@ static pawl_status take_named(struct advance *a) {
         return operation_no_memory(a->op);
     struct checkpoint_look look = advance_look(a->in, &claim, except);
     claim.max = (int)a->batch;
-    pawl_status status = checkpoints_take_streams(a->op, &look, &runnable, &behind);
-    for (size_t i = 0; status == PAWL_OK && i < behind.count; i++)
-        status = a->waiting < a->batch ? take(a, &behind.rows[i]) : checkpoint_wake(a->op, &behind.rows[i]);
-    return status;
+    TRY(checkpoints_take_streams(a->op, &look, &runnable, &behind));
+    for (size_t i = 0; i < behind.count; i++)
+        TRY(a->waiting < a->batch ? take(a, &behind.rows[i]) : checkpoint_wake(a->op, &behind.rows[i]));
+    return PAWL_OK;
 }
 
 /* Oldest first, until what waits in those before fills the batch. */
@@ -287,20 +279,19 @@ static pawl_status take_due(struct advance *a) {
 /* A stream gets what the streams before it leave of the batch. */
 static pawl_status advance_cut(struct advance *a) {
     int64_t before = 0;
-    pawl_status status = PAWL_OK;
     a->cuts = arena_array(a->arena, a->taken.count, sizeof *a->cuts);
     a->events = arena_array(a->op->scratch, (size_t)a->batch, sizeof *a->events);
     if (a->cuts == NULL || a->events == NULL)
         return operation_no_memory(a->op);
-    for (size_t i = 0; status == PAWL_OK && i < a->taken.count; i++) {
+    for (size_t i = 0; i < a->taken.count; i++) {
         const struct checkpoint_view *v = &a->taken.rows[i].view;
         struct apply_cut *one = &a->cuts[i];
         *one = cut_of(v, true, a->used);
-        status = events_cut(a->op, &a->wanted, one, (size_t)(a->batch - before), a->op->scratch, a->events);
+        TRY(events_cut(a->op, &a->wanted, one, (size_t)(a->batch - before), a->op->scratch, a->events));
         a->used += one->count;
         before += v->head - v->version;
     }
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status advance_move(struct advance *a, struct advance_result *out) {
@@ -327,14 +318,12 @@ static pawl_status advance_move(struct advance *a, struct advance_result *out) {
 }
 
 static pawl_status advance(struct advance *a, struct advance_result *out) {
-    pawl_status status = instance_must_be_live(a->op, a->in->instance);
-    if (status == PAWL_OK)
-        status = fed_read(a->op, a->in->perspective, &a->perspective, &a->wanted);
+    TRY(instance_must_be_live(a->op, a->in->instance));
+    TRY(fed_read(a->op, a->in->perspective, &a->perspective, &a->wanted));
     a->batch = a->in->batch > 0 ? a->in->batch : a->perspective.batch;
-    if (status == PAWL_OK)
-        status = a->in->stream_count > 0 ? take_named(a) : take_due(a);
-    if (status != PAWL_OK || a->taken.count == 0)
-        return status;
+    TRY(a->in->stream_count > 0 ? take_named(a) : take_due(a));
+    if (a->taken.count == 0)
+        return PAWL_OK;
     out->streams = arena_array(a->arena, a->taken.count, sizeof *out->streams);
     out->items = arena_array(a->arena, a->taken.count, sizeof *out->items);
     if (out->streams == NULL || out->items == NULL)
@@ -343,12 +332,10 @@ static pawl_status advance(struct advance *a, struct advance_result *out) {
                                       .stream_count = a->taken.count,
                                       .function = a->in->function,
                                       .self = a->in->self};
-    status = advance_cut(a);
-    if (status == PAWL_OK)
-        status = events_apply(a->op, &apply, &a->perspective, a->events, a->cuts, a->arena);
-    if (status == PAWL_OK)
-        status = advance_links(a->in, a->events, a->used, a->arena, out, a->op->err);
-    return status == PAWL_OK ? advance_move(a, out) : status;
+    TRY(advance_cut(a));
+    TRY(events_apply(a->op, &apply, &a->perspective, a->events, a->cuts, a->arena));
+    TRY(advance_links(a->in, a->events, a->used, a->arena, out, a->op->err));
+    return advance_move(a, out);
 }
 
 pawl_status sqlite_perspective_advance(struct store *store, const struct perspective_advance *in,

@@ -49,13 +49,10 @@ static pawl_status fail(struct operation *op, struct checkpoint_state *c, const 
     struct perspective_brief perspective;
     int64_t failed = end->failed_version;
     uint64_t random = 0;
-    pawl_status status = perspective_read(op, c->view.perspective, &perspective);
-    if (status == PAWL_OK && failed == 0)
-        status = first_matching(op, c, end->version, &failed);
-    if (status == PAWL_OK)
-        status = random_bytes(&random, sizeof random, op->err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(perspective_read(op, c->view.perspective, &perspective));
+    if (failed == 0)
+        TRY(first_matching(op, c, end->version, &failed));
+    TRY(random_bytes(&random, sizeof random, op->err));
     pawl_str error = utf8_cut(end->error, PAWL_ERROR_BYTES_MAX);
     int max = perspective.found ? perspective.max_attempts : op->settings.max_attempts;
     bool last = c->view.attempts + 1 >= max;
@@ -86,23 +83,21 @@ static pawl_status count_applied(struct operation *op, const struct checkpoint_s
     int64_t count = 0;
     if (through <= c->view.version)
         return PAWL_OK;
-    pawl_status status =
-        events_matching(op, c->view.stream, c->view.perspective, c->view.version, through, &count);
-    return status == PAWL_OK ? perspective_count_applied(op, c->view.perspective, count) : status;
+    TRY(events_matching(op, c->view.stream, c->view.perspective, c->view.version, through, &count));
+    return perspective_count_applied(op, c->view.perspective, count);
 }
 
 pawl_status checkpoint_end(struct operation *op, struct checkpoint_state *c, const struct checkpoint_end *end,
                            enum fail_outcome *outcome) {
-    pawl_status status = end->counted ? PAWL_OK : count_applied(op, c, end->version);
-    if (status != PAWL_OK)
-        return status;
+    if (!end->counted)
+        TRY(count_applied(op, c, end->version));
     *outcome = FAIL_NONE;
     c->view.version = end->version;
     c->view.token = end->token;
     c->view.status = end->status;
     c->view.stopped = false;
     if (end->status == CHECKPOINT_FAILED) {
-        status = fail(op, c, end, outcome);
+        TRY(fail(op, c, end, outcome));
     } else {
         c->view.error = c->view.fingerprint = (pawl_str){NULL, 0};
         c->view.failed_version = 0;
@@ -119,7 +114,7 @@ pawl_status checkpoint_end(struct operation *op, struct checkpoint_state *c, con
         c->due_ms = c->view.lease_until_ms;
     else
         free_lease(c);
-    return status == PAWL_OK ? checkpoint_write(op, c) : status;
+    return checkpoint_write(op, c);
 }
 
 pawl_status checkpoint_report(struct operation *op, pawl_uuid instance,
@@ -127,11 +122,8 @@ pawl_status checkpoint_report(struct operation *op, pawl_uuid instance,
     struct checkpoint_state c;
     struct perspective_brief perspective;
     enum fail_outcome ignored = FAIL_NONE;
-    pawl_status status = checkpoint_read(op, report->stream, report->perspective, &c);
-    if (status == PAWL_OK)
-        status = perspective_read(op, report->perspective, &perspective);
-    if (status != PAWL_OK)
-        return status;
+    TRY(checkpoint_read(op, report->stream, report->perspective, &c));
+    TRY(perspective_read(op, report->perspective, &perspective));
     const struct checkpoint_view *v = &c.view;
     struct checkpoint_found found = {.version = v->version,
                                      .head = v->head,
@@ -158,17 +150,16 @@ pawl_status checkpoint_report(struct operation *op, pawl_uuid instance,
 
 static pawl_status find_runnable(struct operation *op, const struct checkpoints_claim *in,
                                  struct runnable *out) {
-    pawl_status status = PAWL_OK;
     out->keys = arena_array(op->scratch, in->perspective_count, sizeof *out->keys);
     if (out->keys == NULL)
         return operation_no_memory(op);
-    for (size_t i = 0; status == PAWL_OK && i < in->perspective_count; i++) {
+    for (size_t i = 0; i < in->perspective_count; i++) {
         struct perspective_brief perspective;
-        status = perspective_read(op, in->perspectives[i], &perspective);
-        if (status == PAWL_OK && perspective_fed(&perspective) && !perspective.paused)
+        TRY(perspective_read(op, in->perspectives[i], &perspective));
+        if (perspective_fed(&perspective) && !perspective.paused)
             out->keys[out->count++] = &in->perspectives[i];
     }
-    return status;
+    return PAWL_OK;
 }
 
 static bool can_run(const struct runnable *runnable, pawl_str key) {
@@ -180,10 +171,9 @@ static bool can_run(const struct runnable *runnable, pawl_str key) {
 }
 
 pawl_status checkpoint_pick(struct operation *op, struct picked *list, const struct checkpoint_state *c) {
-    pawl_status status = list_grow(op, op->scratch, (void **)&list->rows, &list->cap, list->count, sizeof *c);
-    if (status == PAWL_OK)
-        list->rows[list->count++] = *c;
-    return status;
+    TRY(list_grow(op, op->scratch, (void **)&list->rows, &list->cap, list->count, sizeof *c));
+    list->rows[list->count++] = *c;
+    return PAWL_OK;
 }
 
 /* Every checkpoint that the statement gives, which is ended. */
@@ -254,18 +244,17 @@ pawl_status checkpoint_idle(struct operation *op, struct checkpoint_state *c) {
 static pawl_status take_due(struct operation *op, const struct checkpoints_claim *in,
                             const struct runnable *runnable, struct picked *list) {
     struct picked due = {0};
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; status == PAWL_OK && i < runnable->count; i++) {
+    for (size_t i = 0; i < runnable->count; i++) {
         struct statement s = SQL(op, SQLITE_Q_CHECKPOINT_DUE, *runnable->keys[i], op->now_ms, in->max);
-        status = pick_all(op, &s, &due);
+        TRY(pick_all(op, &s, &due));
     }
     if (due.count > 1)
         qsort(due.rows, due.count, sizeof *due.rows, due_compare);
-    for (size_t i = 0; status == PAWL_OK && i < due.count && i < (size_t)in->max; i++) {
+    for (size_t i = 0; i < due.count && i < (size_t)in->max; i++) {
         struct checkpoint_state *c = &due.rows[i];
-        status = c->view.version < c->view.head ? checkpoint_pick(op, list, c) : checkpoint_idle(op, c);
+        TRY(c->view.version < c->view.head ? checkpoint_pick(op, list, c) : checkpoint_idle(op, c));
     }
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status granted_of(struct operation *op, const struct checkpoint_state *c, struct arena *arena,
@@ -276,8 +265,8 @@ static pawl_status granted_of(struct operation *op, const struct checkpoint_stat
                                      .lease_until_ms = c->view.lease_until_ms,
                                      .replay_to = c->view.replay_to,
                                      .attempt = c->view.attempts + 1};
-    pawl_status status = str_dup(arena, c->view.stream, &out->stream, op->err);
-    return status == PAWL_OK ? str_dup(arena, c->view.perspective, &out->perspective, op->err) : status;
+    TRY(str_dup(arena, c->view.stream, &out->stream, op->err));
+    return str_dup(arena, c->view.perspective, &out->perspective, op->err);
 }
 
 static pawl_status note_request(struct operation *op, const struct checkpoint_state *c, pawl_uuid request) {
@@ -287,23 +276,21 @@ static pawl_status note_request(struct operation *op, const struct checkpoint_st
 static pawl_status grant(struct operation *op, const struct checkpoints_claim *in, struct picked *list,
                          struct arena *arena, struct checkpoint_grants *out) {
     int64_t token = list->count > 0 ? operation_next_token(op) : 0;
-    pawl_status status = PAWL_OK;
     out->grants = arena_array(arena, list->count, sizeof *out->grants);
     if (out->grants == NULL)
         return operation_no_memory(op);
-    for (size_t i = 0; status == PAWL_OK && i < list->count; i++) {
+    for (size_t i = 0; i < list->count; i++) {
         struct checkpoint_state *c = &list->rows[i];
         c->view.status = CHECKPOINT_PROCESSING;
         c->view.instance = in->instance;
         c->view.token = token;
         c->view.lease_until_ms = c->due_ms = op->now_ms + in->lease_ms;
-        status = checkpoint_write(op, c);
-        if (status == PAWL_OK && !uuid_is_nil(in->request))
-            status = note_request(op, c, in->request);
-        if (status == PAWL_OK)
-            status = granted_of(op, c, arena, &out->grants[out->count++]);
+        TRY(checkpoint_write(op, c));
+        if (!uuid_is_nil(in->request))
+            TRY(note_request(op, c, in->request));
+        TRY(granted_of(op, c, arena, &out->grants[out->count++]));
     }
-    return status;
+    return PAWL_OK;
 }
 
 pawl_status checkpoints_leave(struct operation *op, pawl_uuid instance) {
@@ -317,28 +304,25 @@ pawl_status checkpoints_held(struct operation *op, const struct checkpoints_clai
                              struct checkpoint_grants *out) {
     struct picked held = {0};
     struct statement s = SQL(op, SQLITE_Q_CHECKPOINT_HELD, in->instance, in->request);
-    pawl_status status = pick_all(op, &s, &held);
+    TRY(pick_all(op, &s, &held));
     out->grants = arena_array(arena, held.count, sizeof *out->grants);
-    if (status == PAWL_OK && out->grants == NULL)
+    if (out->grants == NULL)
         return operation_no_memory(op);
-    for (size_t i = 0; status == PAWL_OK && i < held.count; i++)
-        status = granted_of(op, &held.rows[i], arena, &out->grants[out->count++]);
-    return status;
+    for (size_t i = 0; i < held.count; i++)
+        TRY(granted_of(op, &held.rows[i], arena, &out->grants[out->count++]));
+    return PAWL_OK;
 }
 
 pawl_status checkpoints_grant(struct operation *op, const struct checkpoints_claim *in, struct arena *arena,
                               struct checkpoint_grants *out) {
     struct runnable runnable = {0};
     struct picked list = {0};
-    pawl_status status = instance_must_be_live(op, in->instance);
-    if (status == PAWL_OK)
-        status = find_runnable(op, in, &runnable);
-    if (status != PAWL_OK)
-        return status;
+    TRY(instance_must_be_live(op, in->instance));
+    TRY(find_runnable(op, in, &runnable));
     struct checkpoint_look look = {.claim = in};
-    status = in->stream_count > 0 ? checkpoints_take_streams(op, &look, &runnable, &list)
-                                  : take_due(op, in, &runnable, &list);
-    return status == PAWL_OK ? grant(op, in, &list, arena, out) : status;
+    TRY(in->stream_count > 0 ? checkpoints_take_streams(op, &look, &runnable, &list)
+                             : take_due(op, in, &runnable, &list));
+    return grant(op, in, &list, arena, out);
 }
 
 pawl_status sqlite_checkpoints_claim(struct store *store, const struct checkpoints_claim *in,
@@ -350,16 +334,16 @@ pawl_status sqlite_checkpoints_claim(struct store *store, const struct checkpoin
 
 pawl_status checkpoints_extend(struct operation *op, const struct checkpoints_renew *in, struct arena *arena,
                                struct answer_list *out) {
-    pawl_status status = report_answers(op, arena, in->count, false, out);
-    for (size_t i = 0; status == PAWL_OK && i < in->count; i++) {
+    TRY(report_answers(op, arena, in->count, false, out));
+    for (size_t i = 0; i < in->count; i++) {
         int64_t changed = 0;
-        status = statement_run_count(SQL(op, SQLITE_Q_CHECKPOINT_RENEW, in->refs[i].stream,
-                                         in->refs[i].perspective, in->refs[i].token,
-                                         op->now_ms + in->lease_ms, in->instance),
-                                     &changed);
+        TRY(statement_run_count(SQL(op, SQLITE_Q_CHECKPOINT_RENEW, in->refs[i].stream,
+                                    in->refs[i].perspective, in->refs[i].token, op->now_ms + in->lease_ms,
+                                    in->instance),
+                                &changed));
         out->answers[i] = changed > 0 ? ANSWER_APPLIED : ANSWER_STALE;
     }
-    return status;
+    return PAWL_OK;
 }
 
 pawl_status sqlite_checkpoints_renew(struct store *store, const struct checkpoints_renew *in,
@@ -372,19 +356,17 @@ pawl_status sqlite_checkpoints_renew(struct store *store, const struct checkpoin
 static pawl_status skip(struct operation *op, const struct checkpoint_skip *in, enum store_answer *answer) {
     struct checkpoint_state c;
     bool known = false;
-    pawl_status status = checkpoint_read(op, in->stream, in->perspective, &c);
-    if (status != PAWL_OK)
-        return status;
-    status = statement_any(SQL(op, SQLITE_Q_SKIP_FIND, in->perspective, in->stream, in->version), &known);
+    TRY(checkpoint_read(op, in->stream, in->perspective, &c));
+    TRY(statement_any(SQL(op, SQLITE_Q_SKIP_FIND, in->perspective, in->stream, in->version), &known));
     *answer = !c.found                                                     ? ANSWER_NOT_FOUND
               : known                                                      ? ANSWER_DUPLICATE
               : in->version <= c.view.version || in->version > c.view.head ? ANSWER_CONFLICT
                                                                            : ANSWER_APPLIED;
-    if (status != PAWL_OK || *answer != ANSWER_APPLIED)
-        return status;
-    status = skip_add(op, &c, in->version, utf8_cut(in->reason, PAWL_ERROR_BYTES_MAX));
-    if (status != PAWL_OK || c.view.status != CHECKPOINT_FAILED)
-        return status;
+    if (*answer != ANSWER_APPLIED)
+        return PAWL_OK;
+    TRY(skip_add(op, &c, in->version, utf8_cut(in->reason, PAWL_ERROR_BYTES_MAX)));
+    if (c.view.status != CHECKPOINT_FAILED)
+        return PAWL_OK;
     checkpoint_clear(op, &c);
     return checkpoint_write(op, &c);
 }

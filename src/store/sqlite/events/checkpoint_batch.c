@@ -27,9 +27,9 @@ static pawl_status woken(struct operation *op, const struct checkpoints_claim *d
     const struct messages_claim messages = {
         .instance = due->instance, .kind = KIND_PERSPECTIVE, .max = PAWL_WAKE_MAX, .lease_ms = due->lease_ms};
     struct checkpoints_claim claim = *due;
-    pawl_status status = claim_messages(op, &messages, op->scratch, &items);
-    if (status != PAWL_OK || items.count == 0)
-        return status;
+    TRY(claim_messages(op, &messages, op->scratch, &items));
+    if (items.count == 0)
+        return PAWL_OK;
     struct complete_item *done = arena_array(op->scratch, items.count, sizeof *done);
     pawl_str *streams = arena_array(op->scratch, items.count, sizeof *streams);
     if (done == NULL || streams == NULL)
@@ -37,9 +37,9 @@ static pawl_status woken(struct operation *op, const struct checkpoints_claim *d
     claim.streams = streams;
     claim.stream_count = wakes_take(items.items, items.count, streams, done);
     if (claim.stream_count > 0)
-        status = checkpoints_grant(op, &claim, arena, out);
+        TRY(checkpoints_grant(op, &claim, arena, out));
     const struct messages_complete complete = {due->instance, KIND_PERSPECTIVE, done, items.count, false};
-    return status == PAWL_OK ? items_complete(op, &complete, op->scratch, &answers) : status;
+    return items_complete(op, &complete, op->scratch, &answers);
 }
 
 pawl_status checkpoints_batch(struct operation *op, const struct work_batch *in, bool used,
@@ -53,11 +53,11 @@ pawl_status checkpoints_batch(struct operation *op, const struct work_batch *in,
                                       .request = in->request};
     if (used)
         return checkpoints_held(op, &claim, arena, out);
-    pawl_status status = in->perspective_count == 0 ? all_keys(op, &claim) : PAWL_OK;
-    if (status == PAWL_OK)
-        status = woken(op, &claim, arena, &first);
+    if (in->perspective_count == 0)
+        TRY(all_keys(op, &claim));
+    TRY(woken(op, &claim, arena, &first));
     claim.max -= (int)first.count;
-    if (status == PAWL_OK && claim.max > 0)
-        status = checkpoints_grant(op, &claim, arena, &due);
-    return status == PAWL_OK ? grants_join(&first, &due, arena, out, op->err) : status;
+    if (claim.max > 0)
+        TRY(checkpoints_grant(op, &claim, arena, &due));
+    return grants_join(&first, &due, arena, out, op->err);
 }

@@ -1,4 +1,5 @@
 /* Reading and writing the row of a checkpoint. */
+#include "base/error.h"
 #include "base/str.h"
 #include "base/uuid.h"
 #include "store/sqlite/events/events.h"
@@ -55,10 +56,31 @@ static pawl_status write_all(struct operation *op, const struct checkpoint_state
 pawl_status checkpoint_write(struct operation *op, struct checkpoint_state *c) {
     struct counted_state now = {c->view.status, c->view.stopped};
     bool plain = is_plain(&c->view);
-    pawl_status status = plain && c->plain ? write_plain(op, c) : write_all(op, c);
-    if (status == PAWL_OK)
-        status = perspective_count_moved(op, c->view.perspective, c->stored, now);
+    TRY(plain && c->plain ? write_plain(op, c) : write_all(op, c));
+    TRY(perspective_count_moved(op, c->view.perspective, c->stored, now));
     c->stored = now;
     c->plain = plain;
-    return status;
+    return PAWL_OK;
+}
+
+pawl_status sqlite_checkpoints_list(struct store *store, const struct checkpoint_filter *filter,
+                                    struct arena *arena, struct checkpoint_views *out, pawl_error *err) {
+    struct checkpoint_views list = {0};
+    struct operation op =
+        operation_read(store, "checkpoints_list", check_limit("checkpoints_list", filter->limit, err), err);
+    if (op.status != PAWL_OK)
+        return op.status;
+    list.rows = arena_array(arena, (size_t)filter->limit, sizeof *list.rows);
+    if (list.rows == NULL)
+        return operation_end(&op, operation_no_memory(&op));
+    struct statement s = SQL(&op, SQLITE_Q_CHECKPOINT_LIST, ROW_OF(checkpoint_filter_shape, filter));
+    while (statement_next(&s)) {
+        struct checkpoint_state c = checkpoint_column(&s, arena);
+        if (c.view.status == CHECKPOINT_FAILED)
+            c.view.next_ms = c.due_ms > 0 ? c.due_ms : 0;
+        if (c.view.status == CHECKPOINT_COMPLETED && c.view.version < c.view.head)
+            c.view.status = CHECKPOINT_PENDING;
+        list.rows[list.count++] = c.view;
+    }
+    return operation_give(&op, statement_end(&s), out, &list);
 }

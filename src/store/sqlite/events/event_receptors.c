@@ -28,9 +28,8 @@ static pawl_status patterns_delete(struct operation *op, pawl_str key) {
 
 static pawl_status insert(struct operation *op, const struct receptor_new *in) {
     int64_t head = 0;
-    pawl_status status = in->from_start ? PAWL_OK : head_read(op, &head);
-    if (status != PAWL_OK)
-        return status;
+    if (!in->from_start)
+        TRY(head_read(op, &head));
     return statement_run(SQL(op, SQLITE_Q_EVENT_RECEPTOR_INSERT, in->name, head, op->now_ms));
 }
 
@@ -39,18 +38,17 @@ static pawl_status put_receptor(struct operation *op, const struct receptor_new 
     struct event_receptor kept = {0};
     pawl_str key;
     bool found = false;
-    pawl_status status = receptor_consumer(op->scratch, in->name, &key, op->err);
-    if (status == PAWL_OK)
-        status = receptor_read(op, in->name, key, op->scratch, &kept, &found);
+    TRY(receptor_consumer(op->scratch, in->name, &key, op->err));
+    TRY(receptor_read(op, in->name, key, op->scratch, &kept, &found));
     bool same = found && kept.pattern_count == in->pattern_count;
     for (size_t i = 0; same && i < in->pattern_count; i++)
         same = kept.patterns[i].mode == in->patterns[i].mode &&
                str_equal(kept.patterns[i].text, in->patterns[i].text);
     *answer = same ? ANSWER_DUPLICATE : found && !in->replace ? ANSWER_CONFLICT : ANSWER_APPLIED;
-    if (status != PAWL_OK || *answer != ANSWER_APPLIED)
-        return status;
-    status = found ? patterns_delete(op, key) : insert(op, in);
-    return status == PAWL_OK ? patterns_insert(op, key, in->patterns, in->pattern_count) : status;
+    if (*answer != ANSWER_APPLIED)
+        return PAWL_OK;
+    TRY(found ? patterns_delete(op, key) : insert(op, in));
+    return patterns_insert(op, key, in->patterns, in->pattern_count);
 }
 
 pawl_status sqlite_receptor_register(struct store *store, const struct receptor_new *in,
@@ -81,18 +79,15 @@ pawl_status sqlite_receptor_remove(struct store *store, pawl_str name, enum stor
 
 static pawl_status list_receptors(struct operation *op, struct arena *arena, struct event_receptors *out) {
     struct row_list list = {NULL, 0};
-    pawl_status status =
-        rows_read(statement_begin(op, SQLITE_Q_EVENT_RECEPTOR_LIST), &event_receptor_shape, arena, &list);
+    TRY(rows_read(statement_begin(op, SQLITE_Q_EVENT_RECEPTOR_LIST), &event_receptor_shape, arena, &list));
     *out = (struct event_receptors){.rows = list.rows, .count = list.count};
-    if (status == PAWL_OK)
-        status = head_read(op, &out->head);
-    for (size_t i = 0; status == PAWL_OK && i < out->count; i++) {
+    TRY(head_read(op, &out->head));
+    for (size_t i = 0; i < out->count; i++) {
         pawl_str key;
-        status = receptor_consumer(op->scratch, out->rows[i].name, &key, op->err);
-        if (status == PAWL_OK)
-            status = patterns_read(op, key, arena, &out->rows[i].patterns, &out->rows[i].pattern_count);
+        TRY(receptor_consumer(op->scratch, out->rows[i].name, &key, op->err));
+        TRY(patterns_read(op, key, arena, &out->rows[i].patterns, &out->rows[i].pattern_count));
     }
-    return status;
+    return PAWL_OK;
 }
 
 pawl_status sqlite_receptor_list(struct store *store, struct arena *arena, struct event_receptors *out,
@@ -129,23 +124,18 @@ static pawl_status feed_one(struct operation *op, pawl_str name, int limit, stru
     struct put_result answers;
     int64_t head = 0, looked = 0, fed = 0;
     bool found = false;
-    pawl_status status = receptor_consumer(op->scratch, name, &put.consumer, op->err);
-    if (status == PAWL_OK)
-        status = receptor_read(op, name, put.consumer, op->scratch, &receptor, &found);
-    if (status == PAWL_OK)
-        status = head_read(op, &head);
-    if (status != PAWL_OK || !found)
-        return status;
+    TRY(receptor_consumer(op->scratch, name, &put.consumer, op->err));
+    TRY(receptor_read(op, name, put.consumer, op->scratch, &receptor, &found));
+    TRY(head_read(op, &head));
+    if (!found)
+        return PAWL_OK;
     out->known++;
     if (receptor.position >= head)
         return PAWL_OK;
-    status = events_wanted(op, &receptor, limit, &put, &looked);
-    if (status == PAWL_OK)
-        status = put_messages(op, &put, false, op->scratch, &answers);
-    for (size_t i = 0; status == PAWL_OK && i < put.count; i++)
+    TRY(events_wanted(op, &receptor, limit, &put, &looked));
+    TRY(put_messages(op, &put, false, op->scratch, &answers));
+    for (size_t i = 0; i < put.count; i++)
         fed += answers.answers[i] == ANSWER_APPLIED;
-    if (status != PAWL_OK)
-        return status;
     out->events += looked;
     out->fed += fed;
     out->more = out->more || receptor.position + looked < head;

@@ -50,8 +50,7 @@ static pawl_status find_known(struct operation *op, const struct events_append *
     size_t count = 0;
     int64_t first = 0;
     bool same = true;
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; status == PAWL_OK && i < in->count; i++) {
+    for (size_t i = 0; i < in->count; i++) {
         if (uuid_is_nil(in->events[i].id))
             continue;
         struct statement s = SQL(op, SQLITE_Q_EVENT_FIND, in->events[i].id);
@@ -63,11 +62,10 @@ static pawl_status find_known(struct operation *op, const struct events_append *
             first = base;
             count++;
         }
-        status = statement_end(&s);
+        TRY(statement_end(&s));
     }
-    if (status == PAWL_OK)
-        append_known(in, count, same ? first : 0, out);
-    return status;
+    append_known(in, count, same ? first : 0, out);
+    return PAWL_OK;
 }
 
 static pawl_status type_note(struct operation *op, pawl_str type) {
@@ -82,12 +80,9 @@ static pawl_status type_note(struct operation *op, pawl_str type) {
 static pawl_status event_write(struct operation *op, const struct events_append *in, size_t i,
                                int64_t version, pawl_uuid id) {
     const pawl_event *e = &in->events[i];
-    pawl_status status = statement_run(
-        SQL(op, SQLITE_Q_EVENT_INSERT, in->stream, version, id, ROW_OF(event_new_shape, e), op->now_ms));
-    if (status == PAWL_OK)
-        status = type_note(op, e->type);
-    if (status != PAWL_OK)
-        return status;
+    TRY(statement_run(
+        SQL(op, SQLITE_Q_EVENT_INSERT, in->stream, version, id, ROW_OF(event_new_shape, e), op->now_ms)));
+    TRY(type_note(op, e->type));
     return statement_run(SQL(op, SQLITE_Q_CHECKPOINT_MISSING, in->stream, e->type, op->now_ms));
 }
 
@@ -97,17 +92,17 @@ static pawl_status append_wake(struct operation *op, const struct events_append 
     bool any = false;
     char payload[64];
     struct put_result ignored;
-    pawl_status status = statement_any(SQL(op, SQLITE_Q_CHECKPOINT_ANY, in->stream), &any);
-    if (status == PAWL_OK && any) {
+    TRY(statement_any(SQL(op, SQLITE_Q_CHECKPOINT_ANY, in->stream), &any));
+    if (any) {
         (void)snprintf(payload, sizeof payload, "{\"version\":%" PRId64 "}", out->version);
         pawl_outgoing message = {.id = out->ids[in->count - 1],
                                  .stream = in->stream,
                                  .type = STR("pawl.append"),
                                  .payload = str_from(payload)};
         struct messages_put put = {.kind = KIND_PERSPECTIVE, .messages = &message, .count = 1};
-        status = put_messages(op, &put, false, op->scratch, &ignored);
+        TRY(put_messages(op, &put, false, op->scratch, &ignored));
     }
-    for (size_t i = 0; status == PAWL_OK && i < in->count; i++) {
+    for (size_t i = 0; i < in->count; i++) {
         const pawl_event *e = &in->events[i];
         if (!e->publish)
             continue;
@@ -121,10 +116,10 @@ static pawl_status append_wake(struct operation *op, const struct events_append 
                                  .causation_id = e->causation_id,
                                  .traceparent = e->traceparent};
         struct messages_put put = {.kind = KIND_OUTBOX, .messages = &message, .count = 1};
-        status = put_messages(op, &put, false, op->scratch, &ignored);
+        TRY(put_messages(op, &put, false, op->scratch, &ignored));
     }
-    if (status != PAWL_OK || op->wake)
-        return status;
+    if (op->wake)
+        return PAWL_OK;
     /* A worker with receptors on events waits for inbox messages, and feeds the receptors when woken. */
     return statement_any(SQL(op, SQLITE_Q_EVENT_RECEPTOR_WAITED, KIND_BIT(KIND_INBOX), op->now_ms),
                          &op->wake);
@@ -136,32 +131,25 @@ pawl_status append_events(struct operation *op, const struct events_append *in, 
     out->ids = arena_array(arena, in->count, sizeof *out->ids);
     if (out->ids == NULL)
         return operation_no_memory(op);
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; status == PAWL_OK && i < in->count; i++) {
+    for (size_t i = 0; i < in->count; i++) {
         out->ids[i] = in->events[i].id;
         if (uuid_is_nil(out->ids[i]))
-            status = uuid_next(&out->ids[i], op->err);
+            TRY(uuid_next(&out->ids[i], op->err));
     }
-    if (status == PAWL_OK)
-        status = stream_version(op, in->stream, &head);
+    TRY(stream_version(op, in->stream, &head));
     out->answer = ANSWER_APPLIED;
     out->version = head;
-    if (status == PAWL_OK)
-        status = find_known(op, in, out);
-    if (status != PAWL_OK)
-        return status;
+    TRY(find_known(op, in, out));
     if (out->answer == ANSWER_APPLIED && in->expected != EXPECT_ANY && in->expected != head)
         out->answer = ANSWER_CONFLICT;
     if (out->answer != ANSWER_APPLIED)
         return PAWL_OK;
     out->first_version = head + 1;
     out->version = head + (int64_t)in->count;
-    for (size_t i = 0; status == PAWL_OK && i < in->count; i++)
-        status = event_write(op, in, i, head + 1 + (int64_t)i, out->ids[i]);
-    if (status != PAWL_OK)
-        return status;
-    status = statement_run(SQL(op, SQLITE_Q_STREAM_PUT, in->stream, out->version, op->now_ms));
-    return status == PAWL_OK ? append_wake(op, in, out) : status;
+    for (size_t i = 0; i < in->count; i++)
+        TRY(event_write(op, in, i, head + 1 + (int64_t)i, out->ids[i]));
+    TRY(statement_run(SQL(op, SQLITE_Q_STREAM_PUT, in->stream, out->version, op->now_ms)));
+    return append_wake(op, in, out);
 }
 
 pawl_status sqlite_events_append(struct store *store, const struct events_append *in, struct arena *arena,
@@ -189,23 +177,21 @@ static pawl_status as_of_version(struct operation *op, const pawl_read *in, int6
         *last = column_int(&s, 1);
         here = true;
     }
-    pawl_status status = statement_end(&s);
-    if (status == PAWL_OK && !here)
-        status = error_set(op->err, PAWL_NOT_FOUND, op->name, "stream %.*s has no event %s",
-                           STR_ARG(in->stream), uuid_format(in->as_of_event, text));
-    return status;
+    TRY(statement_end(&s));
+    if (!here)
+        return error_set(op->err, PAWL_NOT_FOUND, op->name, "stream %.*s has no event %s",
+                         STR_ARG(in->stream), uuid_format(in->as_of_event, text));
+    return PAWL_OK;
 }
 
 static pawl_status read_events(struct operation *op, const pawl_read *in, struct arena *arena,
                                struct event_list *out) {
     bool all = str_absent(in->stream), found = false;
     int64_t last = 0;
-    pawl_status status = as_of_version(op, in, &last);
+    TRY(as_of_version(op, in, &last));
     out->events = arena_array(arena, (size_t)in->limit, sizeof *out->events);
-    if (status == PAWL_OK && out->events == NULL)
-        status = operation_no_memory(op);
-    if (status != PAWL_OK)
-        return status;
+    if (out->events == NULL)
+        return operation_no_memory(op);
     if (in->backward && in->from != 0 && in->from < last)
         last = in->from;
     const int64_t first = in->backward ? 0 : in->from;
@@ -219,9 +205,7 @@ static pawl_status read_events(struct operation *op, const pawl_read *in, struct
             out->events[out->count].position = 0;
         out->count++;
     }
-    status = statement_end(&s);
-    if (status != PAWL_OK)
-        return status;
+    TRY(statement_end(&s));
     if (!all)
         return stream_version(op, in->stream, &out->head);
     return statement_number(statement_begin(op, SQLITE_Q_EVENT_POSITION), &out->head, &found);
@@ -255,19 +239,14 @@ static pawl_status put_snapshot(struct operation *op, const struct snapshot *in,
     struct snapshot last = {0};
     int64_t head = 0;
     bool found = false;
-    pawl_status status = stream_version(op, in->stream, &head);
-    if (status == PAWL_OK)
-        status = newest(op, in, 0, op->scratch, &last, &found);
-    if (status != PAWL_OK)
-        return status;
+    TRY(stream_version(op, in->stream, &head));
+    TRY(newest(op, in, 0, op->scratch, &last, &found));
     *answer = in->version > head                     ? ANSWER_CONFLICT
               : found && last.version >= in->version ? ANSWER_STALE
                                                      : ANSWER_APPLIED;
     if (*answer != ANSWER_APPLIED)
         return PAWL_OK;
-    status = statement_run(SQL(op, SQLITE_Q_SNAPSHOT_INSERT, ROW_OF(snapshot_new_shape, in), op->now_ms));
-    if (status != PAWL_OK)
-        return status;
+    TRY(statement_run(SQL(op, SQLITE_Q_SNAPSHOT_INSERT, ROW_OF(snapshot_new_shape, in), op->now_ms)));
     return statement_run(SQL(op, SQLITE_Q_SNAPSHOT_TRIM, in->stream, in->name, PAWL_SNAPSHOTS_KEPT));
 }
 

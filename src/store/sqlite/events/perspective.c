@@ -30,18 +30,18 @@ bool perspective_fed(const struct perspective_brief *perspective) {
 
 pawl_status perspective_find_live(struct operation *op, pawl_str name, pawl_str *key,
                                   struct perspective_brief *out) {
-    pawl_status status = perspective_read(op, name, out);
+    TRY(perspective_read(op, name, out));
     *key = name;
-    if (status != PAWL_OK || (out->found && out->state != PERSPECTIVE_REMOVED))
-        return status;
+    if (out->found && out->state != PERSPECTIVE_REMOVED)
+        return PAWL_OK;
     struct statement s = SQL(op, SQLITE_Q_PERSPECTIVE_LIVE, name);
     bool found = statement_next(&s);
     if (found)
         *key = column_copy(&s, 0, op->scratch);
-    status = statement_end(&s);
-    if (status == PAWL_OK && !found)
-        status = perspective_missing(op, name);
-    return status == PAWL_OK ? perspective_read(op, *key, out) : status;
+    TRY(statement_end(&s));
+    if (!found)
+        return perspective_missing(op, name);
+    return perspective_read(op, *key, out);
 }
 
 /* ---- Patterns */
@@ -57,16 +57,15 @@ static const struct member named_members[] = {M(key), M(pattern.mode), M(pattern
 static const struct row_shape named_shape = ROW_SHAPE(struct named_pattern, named_members);
 
 static pawl_status type_map(struct operation *op, const struct row_list *patterns, pawl_str type) {
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; status == PAWL_OK && i < patterns->count; i++) {
+    for (size_t i = 0; i < patterns->count; i++) {
         const struct named_pattern *named = (const struct named_pattern *)patterns->rows + i;
         bool matches = false;
-        status = event_pattern_matches(&named->pattern, type, &matches, op->err);
-        if (status != PAWL_OK || !matches)
+        TRY(event_pattern_matches(&named->pattern, type, &matches, op->err));
+        if (!matches)
             continue;
-        status = statement_run(SQL(op, SQLITE_Q_MAPPING_INSERT, type, named->key));
+        TRY(statement_run(SQL(op, SQLITE_Q_MAPPING_INSERT, type, named->key)));
     }
-    return status;
+    return PAWL_OK;
 }
 
 pawl_status types_resolve(struct operation *op, pawl_str type) {
@@ -108,12 +107,11 @@ static pawl_status same_definition(struct operation *op, const struct perspectiv
 
 static pawl_status insert(struct operation *op, const struct perspective_new *in, pawl_str key,
                           enum perspective_state state) {
-    pawl_status status =
-        statement_run(SQL(op, SQLITE_Q_PERSPECTIVE_INSERT, key, in->name, in->version, state, in->run,
+    TRY(statement_run(SQL(op, SQLITE_Q_PERSPECTIVE_INSERT, key, in->name, in->version, state, in->run,
                           in->target, in->clear, in->batch != 0 ? in->batch : PAWL_PERSPECTIVE_BATCH_DEFAULT,
                           in->max_attempts != 0 ? in->max_attempts : op->settings.max_attempts,
-                          in->policy != POLICY_DEFAULT ? in->policy : POLICY_BLOCK, op->now_ms));
-    return status == PAWL_OK ? patterns_insert(op, key, in->patterns, in->pattern_count) : status;
+                          in->policy != POLICY_DEFAULT ? in->policy : POLICY_BLOCK, op->now_ms)));
+    return patterns_insert(op, key, in->patterns, in->pattern_count);
 }
 
 static pawl_status put_perspective(struct operation *op, const struct perspective_new *in,
@@ -155,25 +153,20 @@ pawl_status sqlite_perspective_register(struct store *store, const struct perspe
 
 static pawl_status backfill(struct operation *op, pawl_str key, int streams_max, bool *done) {
     struct perspective_brief kept;
-    pawl_status status = perspective_read(op, key, &kept);
-    if (status == PAWL_OK && (!kept.found || kept.state == PERSPECTIVE_REMOVED))
-        status = perspective_missing(op, key);
+    TRY(perspective_read(op, key, &kept));
+    if (!kept.found || kept.state == PERSPECTIVE_REMOVED)
+        return perspective_missing(op, key);
     *done = true;
-    if (status != PAWL_OK || kept.backfilled || kept.state == PERSPECTIVE_RETIRED)
-        return status;
+    if (kept.backfilled || kept.state == PERSPECTIVE_RETIRED)
+        return PAWL_OK;
     pawl_str last = {NULL, 0};
     struct statement s = SQL(op, SQLITE_Q_BACKFILL_STREAMS, kept.backfill_after, streams_max);
     if (statement_next(&s)) {
         *done = column_int(&s, 0) < streams_max;
         last = column_copy(&s, 1, op->scratch);
     }
-    status = statement_end(&s);
-    if (status != PAWL_OK)
-        return status;
-    status =
-        statement_run(SQL(op, SQLITE_Q_BACKFILL_INSERT, key, kept.backfill_after, streams_max, op->now_ms));
-    if (status != PAWL_OK)
-        return status;
+    TRY(statement_end(&s));
+    TRY(statement_run(SQL(op, SQLITE_Q_BACKFILL_INSERT, key, kept.backfill_after, streams_max, op->now_ms)));
     return statement_run(SQL(op, SQLITE_Q_PERSPECTIVE_SET_BACKFILL, key, last, *done ? 1 : 0));
 }
 
@@ -197,9 +190,7 @@ pawl_status perspective_unmap(struct operation *op, pawl_str key) {
 static pawl_status change(struct operation *op, pawl_str key, enum perspective_action action,
                           enum store_answer *answer) {
     struct perspective_brief kept;
-    pawl_status status = perspective_read(op, key, &kept);
-    if (status != PAWL_OK)
-        return status;
+    TRY(perspective_read(op, key, &kept));
     bool removed = kept.found && kept.state == PERSPECTIVE_REMOVED;
     *answer = ANSWER_APPLIED;
     if (!kept.found || (removed && action != PERSPECTIVE_REMOVE))
@@ -210,8 +201,8 @@ static pawl_status change(struct operation *op, pawl_str key, enum perspective_a
         return PAWL_OK;
     if (action != PERSPECTIVE_REMOVE)
         return perspective_set_state(op, key, kept.state, action == PERSPECTIVE_PAUSE);
-    status = perspective_set_state(op, key, PERSPECTIVE_REMOVED, false);
-    return status == PAWL_OK ? perspective_unmap(op, key) : status;
+    TRY(perspective_set_state(op, key, PERSPECTIVE_REMOVED, false));
+    return perspective_unmap(op, key);
 }
 
 pawl_status sqlite_perspective_change(struct store *store, pawl_str perspective,
@@ -221,4 +212,21 @@ pawl_status sqlite_perspective_change(struct store *store, pawl_str perspective,
     struct operation op =
         operation_write(store, "perspective_change", check_key("perspective_change", perspective, err), err);
     return operation_give(&op, change(&op, perspective, action, &result), answer, &result);
+}
+
+pawl_status patterns_read(struct operation *op, pawl_str key, struct arena *arena,
+                          struct event_pattern **patterns, size_t *count) {
+    struct row_list list = {NULL, 0};
+    TRY(rows_read(SQL(op, SQLITE_Q_PATTERN_LIST, key), &event_pattern_shape, arena, &list));
+    *patterns = list.rows;
+    *count = list.count;
+    return PAWL_OK;
+}
+
+pawl_status patterns_insert(struct operation *op, pawl_str key, const struct event_pattern *patterns,
+                            size_t count) {
+    for (size_t i = 0; i < count; i++)
+        TRY(statement_run(
+            SQL(op, SQLITE_Q_PATTERN_INSERT, key, (int64_t)i + 1, patterns[i].mode, patterns[i].text)));
+    return PAWL_OK;
 }

@@ -16,23 +16,21 @@ static pawl_status turn_to(struct operation *op, pawl_str key) {
 }
 
 pawl_status perspective_count_applied(struct operation *op, pawl_str key, int64_t count) {
-    pawl_status status = turn_to(op, key);
+    TRY(turn_to(op, key));
     op->perspective.applied += count;
-    return status;
+    return PAWL_OK;
 }
 
 pawl_status perspective_count_moved(struct operation *op, pawl_str key, struct counted_state from,
                                     struct counted_state to) {
-    pawl_status status = turn_to(op, key);
+    TRY(turn_to(op, key));
     add(&op->perspective, from, -1);
     add(&op->perspective, to, 1);
-    return status;
+    return PAWL_OK;
 }
 
 pawl_status perspective_count_again(struct operation *op, pawl_str key) {
-    pawl_status status = perspective_count_write(op);
-    if (status != PAWL_OK)
-        return status;
+    TRY(perspective_count_write(op));
     return statement_run(SQL(op, SQLITE_Q_PERSPECTIVE_TALLY_AGAIN, key));
 }
 

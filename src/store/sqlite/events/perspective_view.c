@@ -17,18 +17,16 @@ struct walk {
 static pawl_status walk(struct operation *op, pawl_str key, int64_t from, int64_t look, struct walk *out) {
     int64_t head = 0;
     bool found = false;
-    pawl_status status = statement_number(statement_begin(op, SQLITE_Q_EVENT_POSITION), &head, &found);
-    if (status != PAWL_OK)
-        return status;
+    TRY(statement_number(statement_begin(op, SQLITE_Q_EVENT_POSITION), &head, &found));
     int64_t through = head - from > look ? from + look : head;
     *out = (struct walk){.position = through > from ? through : from, .whole = through == head};
     struct statement s = SQL(op, SQLITE_Q_PERSPECTIVE_WALK, key, from, through);
     if (statement_next(&s))
         *out = (struct walk){column_int(&s, 0) - 1, column_copy(&s, 1, op->scratch), column_int(&s, 2), true};
-    status = statement_end(&s);
-    if (status == PAWL_OK && !out->whole)
-        status = statement_number(SQL(op, SQLITE_Q_EVENT_APPENDED, out->position), &out->appended_ms, &found);
-    return status;
+    TRY(statement_end(&s));
+    if (!out->whole)
+        TRY(statement_number(SQL(op, SQLITE_Q_EVENT_APPENDED, out->position), &out->appended_ms, &found));
+    return PAWL_OK;
 }
 
 /* So that the next look begins there. */
@@ -50,20 +48,19 @@ static bool is_fed(const struct perspective_row *row) {
 static pawl_status row_finish(struct operation *op, struct arena *arena, int64_t look,
                               struct perspective_row *row) {
     struct walk at = {0};
-    pawl_status status = patterns_read(op, row->key, arena, &row->patterns, &row->pattern_count);
+    TRY(patterns_read(op, row->key, arena, &row->patterns, &row->pattern_count));
     row->lag_whole = true;
     if (!is_fed(row)) {
         row->position = 0;
-        return status;
+        return PAWL_OK;
     }
-    if (status == PAWL_OK)
-        status = walk(op, row->key, row->position, look, &at);
-    if (status == PAWL_OK && !at.whole && op->writes)
-        status = remember(op, row->key, at.position);
+    TRY(walk(op, row->key, row->position, look, &at));
+    if (!at.whole && op->writes)
+        TRY(remember(op, row->key, at.position));
     row->position = at.position;
     row->lag_whole = at.whole;
     row->lag_ms = perspective_lag_ms(row, at.appended_ms > 0 ? op->now_ms - at.appended_ms : 0);
-    return status;
+    return PAWL_OK;
 }
 
 /* What is to be listed, and what is still to be read of each row. */
@@ -99,11 +96,9 @@ pawl_status sqlite_perspective_list(struct store *store, pawl_str name, struct a
     struct listing listing = {name, OPERATION_READ, row_finish};
     struct perspective_rows list = {0}, moved;
     bool whole = true;
-    pawl_status status = list_all(store, &listing, arena, &list, err);
-    for (size_t i = 0; status == PAWL_OK && i < list.count; i++)
+    TRY(list_all(store, &listing, arena, &list, err));
+    for (size_t i = 0; i < list.count; i++)
         whole = whole && list.rows[i].lag_whole;
-    if (status != PAWL_OK)
-        return status;
     /* The next list continues from here; only a writing transaction can remember that. If another writer
      * takes long, the result is still right, and the next list tries again. */
     listing.mode = OPERATION_WRITE;
@@ -135,28 +130,28 @@ static pawl_status reached(struct operation *op, const struct perspective_target
     struct walk at = {0};
     struct checkpoint_state c = {0};
     int64_t head = 0, waiting = 0;
-    pawl_status status = perspective_find_live(op, in->perspective, &key, &kept);
-    if (status == PAWL_OK && str_absent(in->stream)) {
-        status = walk(op, key, kept.position, WALK_MAX, &at);
-        if (status == PAWL_OK && at.position > kept.position)
-            status = remember(op, key, at.position);
+    TRY(perspective_find_live(op, in->perspective, &key, &kept));
+    if (str_absent(in->stream)) {
+        TRY(walk(op, key, kept.position, WALK_MAX, &at));
+        if (at.position > kept.position)
+            TRY(remember(op, key, at.position));
         stream = at.stream;
         out->at = at.position;
         out->reached = out->at >= in->position;
     }
-    if (status == PAWL_OK && !str_absent(stream))
-        status = checkpoint_read(op, stream, key, &c);
-    if (status == PAWL_OK && !str_absent(in->stream)) {
+    if (!str_absent(stream))
+        TRY(checkpoint_read(op, stream, key, &c));
+    if (!str_absent(in->stream)) {
         out->at = c.found ? c.view.version : 0;
-        status = stream_version(op, in->stream, &head);
-        if (status == PAWL_OK && out->at < in->version)
-            status = events_matching(op, in->stream, key, out->at, in->version, &waiting);
+        TRY(stream_version(op, in->stream, &head));
+        if (out->at < in->version)
+            TRY(events_matching(op, in->stream, key, out->at, in->version, &waiting));
         out->reached = out->at >= in->version || (head >= in->version && waiting == 0);
     }
     out->failed = !out->reached && c.found && c.view.status == CHECKPOINT_FAILED;
-    if (status == PAWL_OK && out->failed)
-        status = str_dup(arena, c.view.error, &out->error, op->err);
-    return status;
+    if (out->failed)
+        TRY(str_dup(arena, c.view.error, &out->error, op->err));
+    return PAWL_OK;
 }
 
 pawl_status sqlite_perspective_reached(struct store *store, const struct perspective_target *in,

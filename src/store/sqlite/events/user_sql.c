@@ -51,9 +51,7 @@ static pawl_status check_writes(struct operation *op, sqlite3_stmt *stmt, pawl_e
 
 static pawl_status run_one(struct operation *op, sqlite3_stmt *stmt, const struct given *given,
                            pawl_error *err) {
-    pawl_status status = check_writes(op, stmt, err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(check_writes(op, stmt, err));
     int rc = give(stmt, given);
     while (rc == SQLITE_OK || rc == SQLITE_ROW) {
         rc = sqlite3_step(stmt);

@@ -23,9 +23,7 @@ pawl_status instance_read(struct operation *op, pawl_uuid id, struct instance_br
 pawl_status instance_must_be_active(struct operation *op, pawl_uuid id, struct instance_brief *brief) {
     char text[UUID_TEXT_BYTES];
     bool known = false;
-    pawl_status status = instance_read(op, id, brief, &known);
-    if (status != PAWL_OK)
-        return status;
+    TRY(instance_read(op, id, brief, &known));
     if (!known)
         return error_set(
             op->err, PAWL_STALE, op->name,
@@ -42,13 +40,13 @@ pawl_status instance_must_be_active(struct operation *op, pawl_uuid id, struct i
 pawl_status instance_must_be_live(struct operation *op, pawl_uuid id) {
     char text[UUID_TEXT_BYTES];
     struct instance_brief brief;
-    pawl_status status = instance_must_be_active(op, id, &brief);
-    if (status == PAWL_OK && brief.lease_until_ms <= op->now_ms)
-        status = error_set(op->err, PAWL_STALE, op->name,
-                           "the lease of instance %s ended %" PRId64
-                           " ms ago: send a heartbeat before claiming",
-                           uuid_format(id, text), op->now_ms - brief.lease_until_ms);
-    return status;
+    TRY(instance_must_be_active(op, id, &brief));
+    if (brief.lease_until_ms <= op->now_ms)
+        return error_set(op->err, PAWL_STALE, op->name,
+                         "the lease of instance %s ended %" PRId64
+                         " ms ago: send a heartbeat before claiming",
+                         uuid_format(id, text), op->now_ms - brief.lease_until_ms);
+    return PAWL_OK;
 }
 
 static pawl_status has_tombstone(struct operation *op, pawl_uuid id, bool *found) {
@@ -109,11 +107,8 @@ pawl_status instance_touch(struct operation *op, struct instance_brief *brief, s
 
 /* Frees its lanes, its checkpoints, and its request to be woken. */
 static pawl_status free_grants(struct operation *op, pawl_uuid id) {
-    pawl_status status = statement_run(SQL(op, SQLITE_Q_LANE_FREE_ALL, id));
-    if (status == PAWL_OK)
-        status = checkpoints_leave(op, id);
-    if (status != PAWL_OK)
-        return status;
+    TRY(statement_run(SQL(op, SQLITE_Q_LANE_FREE_ALL, id)));
+    TRY(checkpoints_leave(op, id));
     return statement_run(SQL(op, SQLITE_Q_WAITER_END, id, op->now_ms));
 }
 
@@ -129,12 +124,12 @@ pawl_status instance_expel(struct operation *op, pawl_uuid id) {
 /* Evicts every instance the statement lists. */
 static pawl_status evict_listed(struct operation *op, struct statement s, int *evicted) {
     struct row_list list = {NULL, 0};
-    pawl_status status = rows_read(s, &id_shape, op->scratch, &list);
-    for (size_t i = 0; i < list.count && status == PAWL_OK; i++) {
-        status = instance_expel(op, ((const pawl_uuid *)list.rows)[i]);
+    TRY(rows_read(s, &id_shape, op->scratch, &list));
+    for (size_t i = 0; i < list.count; i++) {
+        TRY(instance_expel(op, ((const pawl_uuid *)list.rows)[i]));
         *evicted += 1;
     }
-    return status;
+    return PAWL_OK;
 }
 
 pawl_status instance_expel_silent(struct operation *op, pawl_uuid caller, int *evicted) {

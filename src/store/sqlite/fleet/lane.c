@@ -23,20 +23,18 @@ pawl_status lane_free_drained(struct operation *op, enum store_kind kind, pawl_u
 static pawl_status count_owned(struct operation *op, enum store_kind kind, pawl_uuid owner, int *owned) {
     int64_t count = 0;
     bool found = false;
-    pawl_status status = statement_number(SQL(op, SQLITE_Q_LANE_COUNT_OWNED, kind, owner), &count, &found);
-    if (status == PAWL_OK)
-        *owned = (int)count;
-    return status;
+    TRY(statement_number(SQL(op, SQLITE_Q_LANE_COUNT_OWNED, kind, owner), &count, &found));
+    *owned = (int)count;
+    return PAWL_OK;
 }
 
 pawl_status lane_fill_beat(struct operation *op, const struct instance_brief *brief,
                            struct beat_result *beat) {
-    pawl_status status = PAWL_OK;
-    for (int kind = 1; kind <= KIND_COUNT && status == PAWL_OK; kind++)
-        status = count_owned(op, (enum store_kind)kind, brief->id, &beat->lanes_owned[kind]);
+    for (int kind = 1; kind <= KIND_COUNT; kind++)
+        TRY(count_owned(op, (enum store_kind)kind, brief->id, &beat->lanes_owned[kind]));
     beat->now_ms = op->now_ms;
     beat->lease_until_ms = brief->lease_until_ms;
-    return status;
+    return PAWL_OK;
 }
 
 static const struct member share_members[] = {
@@ -47,8 +45,8 @@ static const struct row_shape share_shape = ROW_SHAPE(struct share_member, share
 static pawl_status read_share(struct operation *op, enum store_kind kind, const struct instance_brief *caller,
                               int *quota, int *owned) {
     struct row_list list = {NULL, 0};
-    pawl_status status = rows_read(SQL(op, SQLITE_Q_INSTANCE_LIVE, kind, KIND_BIT(kind), op->now_ms),
-                                   &share_shape, op->scratch, &list);
+    TRY(rows_read(SQL(op, SQLITE_Q_INSTANCE_LIVE, kind, KIND_BIT(kind), op->now_ms), &share_shape,
+                  op->scratch, &list));
     const struct share_member *members = list.rows;
     for (size_t i = 0; i < list.count; i++)
         if (uuid_equal(members[i].id, caller->id))
@@ -56,7 +54,7 @@ static pawl_status read_share(struct operation *op, enum store_kind kind, const 
     int cap_lanes =
         share_cap_lanes(caller->max_partitions, op->settings.lane_count, op->settings.partition_count);
     *quota = share_quota(members, list.count, caller->id, op->settings.lane_count, cap_lanes);
-    return status;
+    return PAWL_OK;
 }
 
 /* Idle lanes go at once, busy ones when their last claim ends; from the highest number down. */
@@ -66,11 +64,11 @@ static pawl_status give(struct operation *op, enum store_kind kind, pawl_uuid ca
     int64_t most = share_give_max(op->settings.lane_count);
     if (surplus > most)
         surplus = most;
-    pawl_status status = change(op, SQLITE_Q_LANE_FREE_IDLE, kind, caller, surplus, &freed);
-    if (status == PAWL_OK && freed < surplus)
-        status = change(op, SQLITE_Q_LANE_DRAIN, kind, caller, surplus - freed, &draining);
+    TRY(change(op, SQLITE_Q_LANE_FREE_IDLE, kind, caller, surplus, &freed));
+    if (freed < surplus)
+        TRY(change(op, SQLITE_Q_LANE_DRAIN, kind, caller, surplus - freed, &draining));
     beat->lanes_given += (int)(freed + draining);
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status take_free(struct operation *op, enum store_kind kind, pawl_uuid caller, int64_t wanted,
@@ -82,12 +80,12 @@ static pawl_status take_free(struct operation *op, enum store_kind kind, pawl_uu
     struct statement s = SQL(op, SQLITE_Q_LANE_FREE_LIST, kind, wanted);
     while (statement_next(&s))
         lanes[count++] = (int)column_int(&s, 0);
-    pawl_status status = statement_end(&s);
-    for (size_t i = 0; i < count && status == PAWL_OK; i++) {
-        status = statement_run(SQL(op, SQLITE_Q_LANE_TAKE, kind, lanes[i], caller, operation_next_token(op)));
+    TRY(statement_end(&s));
+    for (size_t i = 0; i < count; i++) {
+        TRY(statement_run(SQL(op, SQLITE_Q_LANE_TAKE, kind, lanes[i], caller, operation_next_token(op))));
         beat->lanes_taken++;
     }
-    return status;
+    return PAWL_OK;
 }
 
 /* Its own draining lanes stop draining first; from the lowest number up. */
@@ -130,12 +128,10 @@ pawl_status lane_wanted(struct operation *op, const struct instance_brief *calle
             continue;
         int64_t lane = 0;
         bool free = false;
-        pawl_status status = statement_number(SQL(op, SQLITE_Q_LANE_FREE_LIST, kind, 1), &lane, &free);
+        TRY(statement_number(SQL(op, SQLITE_Q_LANE_FREE_LIST, kind, 1), &lane, &free));
         int quota = 0, owned = 0;
-        if (status == PAWL_OK && free)
-            status = read_share(op, (enum store_kind)kind, caller, &quota, &owned);
-        if (status != PAWL_OK)
-            return status;
+        if (free)
+            TRY(read_share(op, (enum store_kind)kind, caller, &quota, &owned));
         *wanted = free && owned < quota;
     }
     return PAWL_OK;
@@ -144,9 +140,7 @@ pawl_status lane_wanted(struct operation *op, const struct instance_brief *calle
 pawl_status lane_list_owned(struct operation *op, enum store_kind kind, pawl_uuid owner, struct arena *arena,
                             int **lanes, size_t *count) {
     int owned = 0;
-    pawl_status status = count_owned(op, kind, owner, &owned);
-    if (status != PAWL_OK)
-        return status;
+    TRY(count_owned(op, kind, owner, &owned));
     int *list = arena_array(arena, (size_t)owned, sizeof(*list));
     if (list == NULL)
         return operation_no_memory(op);
@@ -154,10 +148,10 @@ pawl_status lane_list_owned(struct operation *op, enum store_kind kind, pawl_uui
     int at = 0;
     while (at < owned && statement_next(&s))
         list[at++] = (int)column_int(&s, 0);
-    status = statement_end(&s);
+    TRY(statement_end(&s));
     *lanes = list;
     *count = (size_t)at;
-    return status;
+    return PAWL_OK;
 }
 
 pawl_status sqlite_lanes_rebalance(struct store *store, pawl_uuid instance, enum store_kind kind,

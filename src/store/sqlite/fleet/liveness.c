@@ -139,8 +139,7 @@ static const struct row_shape peer_shape = ROW_SHAPE(struct peer, peer_members);
 
 /* The active peers that hold a lock, or did; *change says whether anything has to be written about them. */
 static pawl_status read_peers(struct operation *op, pawl_uuid self, struct row_list *peers, bool *change) {
-    pawl_status status =
-        rows_read(SQL(op, SQLITE_Q_INSTANCE_PEERS_LOCKED, self), &peer_shape, op->scratch, peers);
+    TRY(rows_read(SQL(op, SQLITE_Q_INSTANCE_PEERS_LOCKED, self), &peer_shape, op->scratch, peers));
     for (size_t i = 0; i < peers->count; i++) {
         struct peer *peer = (struct peer *)peers->rows + i;
         peer->present = is_present(op->store, peer->id);
@@ -148,7 +147,7 @@ static pawl_status read_peers(struct operation *op, pawl_uuid self, struct row_l
         if (peer->present == noted || (!peer->present && believe_ms(op, peer) <= 0))
             *change = true;
     }
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status note_absence(struct operation *op, const struct peer *peer) {
@@ -200,10 +199,9 @@ pawl_status sqlite_peers_look(struct store *store, pawl_uuid instance, struct pe
     bool change = false;
     struct peers_look result;
     /* Called often and rarely finds anything, so it takes the write lock only if it does. */
-    pawl_status status = look(store, OPERATION_READ, instance, &result, &change, err);
-    if (status == PAWL_OK && change)
-        status = look(store, OPERATION_WRITE, instance, &result, &change, err);
-    if (status == PAWL_OK)
-        *out = result;
-    return status;
+    TRY(look(store, OPERATION_READ, instance, &result, &change, err));
+    if (change)
+        TRY(look(store, OPERATION_WRITE, instance, &result, &change, err));
+    *out = result;
+    return PAWL_OK;
 }

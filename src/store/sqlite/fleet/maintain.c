@@ -11,14 +11,14 @@
 
 static pawl_status bury_stale(struct operation *op, const struct maintain_in *in, int64_t *removed) {
     struct row_list list = {NULL, 0};
-    pawl_status status = rows_read(
+    TRY(rows_read(
         SQL(op, SQLITE_Q_INSTANCE_STALE, in->caller, op->now_ms - op->settings.stale_ms, in->rows_max),
-        &id_shape, op->scratch, &list);
-    for (size_t i = 0; i < list.count && status == PAWL_OK; i++) {
-        status = instance_remove(op, ((const pawl_uuid *)list.rows)[i]);
+        &id_shape, op->scratch, &list));
+    for (size_t i = 0; i < list.count; i++) {
+        TRY(instance_remove(op, ((const pawl_uuid *)list.rows)[i]));
         *removed += 1;
     }
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status purge(struct operation *op, enum sqlite_query query, int64_t before_ms, int rows_max,
@@ -41,10 +41,9 @@ static pawl_status sweep(struct operation *op, const struct maintain_in *in, str
         {SQLITE_Q_PURGE_RECEPTOR, history_ms > op->settings.dedupe_ms ? history_ms : op->settings.dedupe_ms,
          &out->receptors_removed},
     };
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && status == PAWL_OK; i++)
-        status = purge(op, rows[i].query, op->now_ms - rows[i].keep_ms, in->rows_max, rows[i].removed);
-    return status;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        TRY(purge(op, rows[i].query, op->now_ms - rows[i].keep_ms, in->rows_max, rows[i].removed));
+    return PAWL_OK;
 }
 
 pawl_status sqlite_maintain(struct store *store, const struct maintain_in *in, struct maintain_result *out,

@@ -8,7 +8,6 @@
 #include "store/sqlite/file/row.h"
 #include "store/sqlite/messages/pause.h"
 #include "store/sqlite/messages/put.h"
-#include "store/sqlite/messages/refused.h"
 
 static pawl_status is_active(struct operation *op, pawl_uuid instance, bool *active) {
     return statement_any(SQL(op, SQLITE_Q_INSTANCE_IS_ACTIVE, instance), active);
@@ -30,15 +29,11 @@ static pawl_status duty_put(struct operation *op, const struct duty_row *duty) {
 static pawl_status duty_decide(struct operation *op, const struct duty_take *in, struct duty_grant *grant) {
     struct duty_row duty;
     bool active = false, other = false;
-    pawl_status status = is_active(op, in->instance, &active);
-    if (status == PAWL_OK && !active)
+    TRY(is_active(op, in->instance, &active));
+    if (!active)
         return error_set(op->err, PAWL_STALE, "duty_take", "the instance is not active");
-    if (status == PAWL_OK)
-        status = duty_find(op, in->name, &duty);
-    if (status == PAWL_OK)
-        status = is_active(op, duty.instance, &other);
-    if (status != PAWL_OK)
-        return status;
+    TRY(duty_find(op, in->name, &duty));
+    TRY(is_active(op, duty.instance, &other));
     bool own = uuid_equal(duty.instance, in->instance) && duty.lease_until_ms > op->now_ms;
     if (!own && (duty.lease_until_ms <= op->now_ms || !other)) {
         duty.instance = in->instance;
@@ -47,10 +42,10 @@ static pawl_status duty_decide(struct operation *op, const struct duty_take *in,
     }
     if (own) {
         duty.lease_until_ms = op->now_ms + in->lease_ms;
-        status = duty_put(op, &duty);
+        TRY(duty_put(op, &duty));
     }
     *grant = (struct duty_grant){own, own ? duty.token : 0, duty.instance, op->now_ms, duty.lease_until_ms};
-    return status;
+    return PAWL_OK;
 }
 
 pawl_status sqlite_duty_take(struct store *store, const struct duty_take *in, struct duty_grant *out,
@@ -82,38 +77,35 @@ pawl_status sqlite_duties(struct store *store, struct arena *arena, struct duty_
 
 pawl_status refused_keep(struct operation *op, const struct refused_row *row) {
     int64_t hash = 0;
-    pawl_status status = hash_payload(row->payload, &hash, op->err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(hash_payload(row->payload, &hash, op->err));
     return statement_run(SQL(op, SQLITE_Q_REFUSED_INSERT, row->reason, row->consumer, row->topic,
                              row->message_id, row->detail, row->payload, hash, op->now_ms));
 }
 
 static pawl_status refused_keep_all(struct operation *op, const struct messages_receive *in,
                                     const struct put_result *result) {
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; status == PAWL_OK && i < in->count; i++) {
+    for (size_t i = 0; i < in->count; i++) {
         char id[UUID_TEXT_BYTES];
         if (result->answers[i] == ANSWER_CONFLICT)
-            status = refused_keep(
-                op, &(struct refused_row){.reason = REFUSED_CONFLICT,
-                                          .consumer = in->consumer,
-                                          .topic = in->messages[i].topic,
-                                          .message_id = str_from(uuid_format(result->ids[i], id)),
-                                          .detail = STR(RECEIVE_CONFLICT_TEXT),
-                                          .payload = in->messages[i].payload});
+            TRY(refused_keep(op,
+                             &(struct refused_row){.reason = REFUSED_CONFLICT,
+                                                   .consumer = in->consumer,
+                                                   .topic = in->messages[i].topic,
+                                                   .message_id = str_from(uuid_format(result->ids[i], id)),
+                                                   .detail = STR(RECEIVE_CONFLICT_TEXT),
+                                                   .payload = in->messages[i].payload}));
     }
-    for (size_t i = 0; status == PAWL_OK && i < in->malformed_count; i++) {
+    for (size_t i = 0; i < in->malformed_count; i++) {
         const struct malformed *one = &in->malformed[i];
-        status = refused_keep(
+        TRY(refused_keep(
             op, &(struct refused_row){.reason = REFUSED_MALFORMED,
                                       .consumer = in->consumer,
                                       .topic = in->topic,
                                       .message_id = str_absent(one->message_id) ? STR("") : one->message_id,
                                       .detail = one->detail,
-                                      .payload = str_absent(one->payload) ? STR("") : one->payload});
+                                      .payload = str_absent(one->payload) ? STR("") : one->payload}));
     }
-    return status;
+    return PAWL_OK;
 }
 
 pawl_status sqlite_messages_receive(struct store *store, const struct messages_receive *in,

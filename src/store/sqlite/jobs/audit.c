@@ -38,11 +38,10 @@ static pawl_status write_run(struct jobs_call *call, const struct audit_run *row
 }
 
 pawl_status jobs_record(struct jobs_call *call, const struct job *job, const struct job_end *end) {
-    pawl_status status = PAWL_OK;
     if ((job->flags & JOB_EVENTS) != 0)
-        status = note_event(call, job, end);
-    if (status != PAWL_OK || (job->flags & JOB_AUDIT) == 0)
-        return status;
+        TRY(note_event(call, job, end));
+    if ((job->flags & JOB_AUDIT) == 0)
+        return PAWL_OK;
     call->changed = true;
     if (call->block == 0)
         call->block = ++call->last_run;
@@ -64,15 +63,12 @@ pawl_status jobs_record(struct jobs_call *call, const struct job *job, const str
                             .steps = end->steps};
     uint8_t hash[SHA256_BYTES];
     int64_t keep_ms = 0;
-    status = keep_ms_of(call, job->task, &keep_ms);
+    TRY(keep_ms_of(call, job->task, &keep_ms));
     row.expires_ms = row.finished_ms + keep_ms;
-    if (status == PAWL_OK)
-        status = audit_run_hash(&row, hash, call->op->err);
-    if (status == PAWL_OK)
-        status = write_run(call, &row, hash);
-    if (status == PAWL_OK)
-        audit_entry_append(&call->entries, hash, row.expires_ms);
-    return status;
+    TRY(audit_run_hash(&row, hash, call->op->err));
+    TRY(write_run(call, &row, hash));
+    audit_entry_append(&call->entries, hash, row.expires_ms);
+    return PAWL_OK;
 }
 
 static pawl_status chain_head(struct jobs_call *call, int64_t *number,
@@ -95,25 +91,20 @@ pawl_status jobs_seal(struct jobs_call *call) {
     int64_t number = 0;
     if (call->block == 0)
         return PAWL_OK;
-    pawl_status status = buf_status(&call->entries, op->name, op->err);
-    if (status == PAWL_OK)
-        status = chain_head(call, &number, previous);
-    if (status == PAWL_OK)
-        status = audit_block_hash(
-            previous,
-            &(struct audit_block){call->chain, number + 1, call->block, op->now_ms, buf_str(&call->entries)},
-            hash, op->err);
-    if (status != PAWL_OK)
-        return status;
-    status = statement_run(SQL(op, SQLITE_Q_BLOCK_INSERT, BLOB(call->chain.b, sizeof call->chain.b),
-                               number + 1, call->block, op->now_ms, BLOB(previous, sizeof previous),
-                               BLOB(hash, sizeof hash), BLOB(call->entries.ptr, call->entries.len)));
-    if (status == PAWL_OK)
-        status = statement_run(SQL(op, SQLITE_Q_CHAIN_PUT, BLOB(call->chain.b, sizeof call->chain.b),
-                                   number + 1, BLOB(hash, sizeof hash)));
+    TRY(buf_status(&call->entries, op->name, op->err));
+    TRY(chain_head(call, &number, previous));
+    TRY(audit_block_hash(
+        previous,
+        &(struct audit_block){call->chain, number + 1, call->block, op->now_ms, buf_str(&call->entries)},
+        hash, op->err));
+    TRY(statement_run(SQL(op, SQLITE_Q_BLOCK_INSERT, BLOB(call->chain.b, sizeof call->chain.b), number + 1,
+                          call->block, op->now_ms, BLOB(previous, sizeof previous), BLOB(hash, sizeof hash),
+                          BLOB(call->entries.ptr, call->entries.len))));
+    TRY(statement_run(SQL(op, SQLITE_Q_CHAIN_PUT, BLOB(call->chain.b, sizeof call->chain.b), number + 1,
+                          BLOB(hash, sizeof hash))));
     call->block = 0;
     buf_reset(&call->entries);
-    return status;
+    return PAWL_OK;
 }
 
 struct audit_run audit_row_read(struct statement *s, struct arena *arena) {
@@ -199,24 +190,21 @@ static pawl_status heads_moved(struct operation *op, struct buf *heads) {
         if (hash.len == SHA256_BYTES)
             audit_head_append(heads, column_uuid(&s, 0), column_int(&s, 1), (const uint8_t *)hash.ptr);
     }
-    pawl_status status = statement_end(&s);
-    return status == PAWL_OK ? buf_status(heads, op->name, op->err) : status;
+    TRY(statement_end(&s));
+    return buf_status(heads, op->name, op->err);
 }
 
 static pawl_status anchor_write(struct operation *op, pawl_str heads, struct audit_head *head,
                                 const uint8_t previous[static SHA256_BYTES]) {
     uint8_t hash[SHA256_BYTES];
     struct audit_head next = {.number = head->number + 1, .made_ms = op->now_ms};
-    pawl_status status = audit_anchor_hash(previous, next.number, next.made_ms, heads, hash, op->err);
-    if (status != PAWL_OK)
-        return status;
-    status = statement_run(SQL(op, SQLITE_Q_ANCHOR_INSERT, next.number, next.made_ms,
-                               BLOB(previous, SHA256_BYTES), BLOB(hash, SHA256_BYTES)));
-    if (status == PAWL_OK)
-        status = statement_run(SQL(op, SQLITE_Q_ANCHOR_HEADS_INSERT, next.number));
+    TRY(audit_anchor_hash(previous, next.number, next.made_ms, heads, hash, op->err));
+    TRY(statement_run(SQL(op, SQLITE_Q_ANCHOR_INSERT, next.number, next.made_ms, BLOB(previous, SHA256_BYTES),
+                          BLOB(hash, SHA256_BYTES))));
+    TRY(statement_run(SQL(op, SQLITE_Q_ANCHOR_HEADS_INSERT, next.number)));
     sha256_text(hash, next.hash);
     *head = next;
-    return status;
+    return PAWL_OK;
 }
 
 pawl_status sqlite_jobs_audit_anchor(struct store *store, int64_t older_ms, struct audit_head *out,

@@ -16,54 +16,52 @@ pawl_status jobs_sweep(struct jobs_call *call) {
     } claims[PAWL_JOB_SWEEP_CLAIMS];
     size_t count = 0;
     bool any = false;
-    pawl_status status = statement_any(statement_begin(call->op, SQLITE_Q_JOB_CLAIM_ANY), &any);
-    if (status != PAWL_OK || !any)
-        return status; /* nothing runs: an idle worker that polls writes nothing */
+    TRY(statement_any(statement_begin(call->op, SQLITE_Q_JOB_CLAIM_ANY), &any));
+    if (!any)
+        return PAWL_OK; /* nothing runs: an idle worker that polls writes nothing */
     struct statement s = SQL(call->op, SQLITE_Q_JOB_CLAIM_LIST, call->op->now_ms, PAWL_JOB_SWEEP_CLAIMS);
     for (; count < PAWL_JOB_SWEEP_CLAIMS && statement_next(&s); count++) {
         claims[count].token = column_int(&s, 0);
         claims[count].gone = column_int(&s, 1) != 0;
     }
-    status = statement_end(&s);
-    for (size_t i = 0; status == PAWL_OK && i < count; i++)
-        status = jobs_claim_lose(call, claims[i].token, claims[i].gone, false);
+    TRY(statement_end(&s));
+    for (size_t i = 0; i < count; i++)
+        TRY(jobs_claim_lose(call, claims[i].token, claims[i].gone, false));
     call->changed = true;
     call->swept_ms = call->op->now_ms;
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status promote(struct jobs_call *call) {
     struct id_list due;
-    pawl_status status =
-        jobs_ids(SQL(call->op, SQLITE_Q_JOB_LIST_DUE, call->op->now_ms, PAWL_JOB_PROMOTE_MAX),
-                 call->op->scratch, &due);
-    for (size_t i = 0; status == PAWL_OK && i < due.count; i++) {
+    TRY(jobs_ids(SQL(call->op, SQLITE_Q_JOB_LIST_DUE, call->op->now_ms, PAWL_JOB_PROMOTE_MAX),
+                 call->op->scratch, &due));
+    for (size_t i = 0; i < due.count; i++) {
         struct stored_job job;
         bool found = false;
-        status = jobs_brief(call, due.ids[i], &job, &found);
-        if (status != PAWL_OK || !found)
+        TRY(jobs_brief(call, due.ids[i], &job, &found));
+        if (!found)
             continue;
         job.row.wait_key = job.row.wait_step = (pawl_str){NULL, 0};
-        status = jobs_move(call, &job, JOB_READY);
+        TRY(jobs_move(call, &job, JOB_READY));
     }
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status deadlines(struct jobs_call *call) {
     struct id_list over;
-    pawl_status status =
-        jobs_ids(SQL(call->op, SQLITE_Q_JOB_LIST_OVERDUE, call->op->now_ms, PAWL_JOB_PROMOTE_MAX),
-                 call->op->scratch, &over);
-    for (size_t i = 0; status == PAWL_OK && i < over.count; i++) {
+    TRY(jobs_ids(SQL(call->op, SQLITE_Q_JOB_LIST_OVERDUE, call->op->now_ms, PAWL_JOB_PROMOTE_MAX),
+                 call->op->scratch, &over));
+    for (size_t i = 0; i < over.count; i++) {
         struct stored_job job;
         bool found = false;
-        status = jobs_brief(call, over.ids[i], &job, &found);
-        if (status == PAWL_OK && found)
-            status = jobs_record(call, &job.row.job, &(struct job_end){.outcome = RUN_DEAD});
-        if (status == PAWL_OK && found)
-            status = jobs_die(call, &job, JOB_DEAD_DEADLINE, (pawl_str){NULL, 0});
+        TRY(jobs_brief(call, over.ids[i], &job, &found));
+        if (found)
+            TRY(jobs_record(call, &job.row.job, &(struct job_end){.outcome = RUN_DEAD}));
+        if (found)
+            TRY(jobs_die(call, &job, JOB_DEAD_DEADLINE, (pawl_str){NULL, 0}));
     }
-    return status;
+    return PAWL_OK;
 }
 
 /* The claim that is being made. */
@@ -77,12 +75,11 @@ struct job_granting {
 
 static pawl_status lease_all(struct job_granting *grant, const struct id_list *list) {
     struct operation *op = grant->call->op;
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; status == PAWL_OK && i < list->count; i++) {
+    for (size_t i = 0; i < list->count; i++) {
         if (grant->token == 0)
             grant->token = operation_next_token(op);
-        status = statement_run(
-            SQL(op, SQLITE_Q_JOB_LEASE, list->ids[i], grant->token, op->now_ms + grant->in->lease_ms));
+        TRY(statement_run(
+            SQL(op, SQLITE_Q_JOB_LEASE, list->ids[i], grant->token, op->now_ms + grant->in->lease_ms)));
         grant->count++;
     }
     struct job_counts *counts = list->count > 0 ? jobs_sums(grant->call, grant->queue) : NULL;
@@ -90,14 +87,14 @@ static pawl_status lease_all(struct job_granting *grant, const struct id_list *l
         counts->ready -= (int64_t)list->count;
         counts->running += (int64_t)list->count;
     }
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status grant_plain(struct job_granting *grant, int max) {
     struct id_list list;
-    pawl_status status = jobs_ids(SQL(grant->call->op, SQLITE_Q_JOB_LIST_PLAIN, grant->queue, max),
-                                  grant->call->op->scratch, &list);
-    return status == PAWL_OK ? lease_all(grant, &list) : status;
+    TRY(jobs_ids(SQL(grant->call->op, SQLITE_Q_JOB_LIST_PLAIN, grant->queue, max), grant->call->op->scratch,
+                 &list));
+    return lease_all(grant, &list);
 }
 
 static pawl_status ready_of(struct job_granting *grant, pawl_str key, int max, struct id_list *list) {
@@ -111,10 +108,9 @@ static pawl_status next_key(struct job_granting *grant, pawl_str *key) {
     pawl_str next = {NULL, 0};
     if (statement_next(&s))
         next = column_copy(&s, 0, grant->call->op->scratch);
-    pawl_status status = statement_end(&s);
-    if (status == PAWL_OK)
-        *key = next;
-    return status;
+    TRY(statement_end(&s));
+    *key = next;
+    return PAWL_OK;
 }
 
 /* One entry per key that has a ready job. */
@@ -124,20 +120,16 @@ static pawl_status keys_of(struct job_granting *grant, int max, struct jobrule_k
     pawl_str key = STR("");
     *keys = NULL;
     *count = 0;
-    pawl_status status = next_key(grant, &key);
-    while (status == PAWL_OK && !str_absent(key)) {
+    TRY(next_key(grant, &key));
+    while (!str_absent(key)) {
         struct id_list ready;
-        status = list_grow(op, op->scratch, (void **)keys, &cap, *count, sizeof **keys);
-        if (status == PAWL_OK)
-            status = jobs_key(op, key, &(*keys)[*count]);
-        if (status == PAWL_OK)
-            status = ready_of(grant, key, max, &ready);
-        if (status == PAWL_OK)
-            (*keys)[(*count)++].ready = (int)ready.count;
-        if (status == PAWL_OK)
-            status = next_key(grant, &key);
+        TRY(list_grow(op, op->scratch, (void **)keys, &cap, *count, sizeof **keys));
+        TRY(jobs_key(op, key, &(*keys)[*count]));
+        TRY(ready_of(grant, key, max, &ready));
+        (*keys)[(*count)++].ready = (int)ready.count;
+        TRY(next_key(grant, &key));
     }
-    return status;
+    return PAWL_OK;
 }
 
 pawl_status jobs_key_keep(struct operation *op, const struct jobrule_key *key) {
@@ -151,21 +143,19 @@ static pawl_status grant_keyed(struct job_granting *grant, int max, int *granted
     *granted = 0;
     if (max <= 0)
         return PAWL_OK;
-    pawl_status status = keys_of(grant, max, &keys, &count);
-    if (status == PAWL_OK && count > 0)
+    TRY(keys_of(grant, max, &keys, &count));
+    if (count > 0)
         *granted = jobrule_share(keys, count, max, call->op->now_ms, &call->vtime);
-    for (size_t i = 0; status == PAWL_OK && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         struct id_list list;
         if (keys[i].granted == 0)
             continue;
         call->changed = true;
-        status = ready_of(grant, keys[i].key, keys[i].granted, &list);
-        if (status == PAWL_OK)
-            status = lease_all(grant, &list);
-        if (status == PAWL_OK)
-            status = jobs_key_keep(call->op, &keys[i]);
+        TRY(ready_of(grant, keys[i].key, keys[i].granted, &list));
+        TRY(lease_all(grant, &list));
+        TRY(jobs_key_keep(call->op, &keys[i]));
     }
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status note_claim(struct job_granting *grant) {
@@ -177,9 +167,9 @@ static pawl_status note_claim(struct job_granting *grant) {
 /* The jobs of a claim that are not reported. */
 static pawl_status hand_out(struct operation *op, int64_t token, struct arena *arena, struct job_list *out) {
     struct row_list rows = {NULL, 0};
-    pawl_status status = rows_read(SQL(op, SQLITE_Q_JOB_LIST_GRANTED, token), &job_shape, arena, &rows);
+    TRY(rows_read(SQL(op, SQLITE_Q_JOB_LIST_GRANTED, token), &job_shape, arena, &rows));
     *out = (struct job_list){rows.rows, rows.count};
-    return status;
+    return PAWL_OK;
 }
 
 /* What a repeated request was granted and has not reported. */
@@ -187,28 +177,27 @@ static pawl_status again(struct jobs_call *call, const struct jobs_claim *in, st
                          struct job_list *out) {
     int64_t token = 0;
     bool found = false;
-    pawl_status status = statement_number(
-        SQL(call->op, SQLITE_Q_JOB_CLAIM_OF_REQUEST, in->request, in->instance), &token, &found);
-    return status == PAWL_OK ? hand_out(call->op, token, arena, out) : status;
+    TRY(statement_number(SQL(call->op, SQLITE_Q_JOB_CLAIM_OF_REQUEST, in->request, in->instance), &token,
+                         &found));
+    return hand_out(call->op, token, arena, out);
 }
 
 static pawl_status grant_all(struct job_granting *grant) {
     struct jobs_call *call = grant->call;
     int max = grant->in->max, first = 0, got = 0, more = 0;
     pawl_str key = STR("");
-    pawl_status status = next_key(grant, &key);
-    bool keyed = status == PAWL_OK && !str_absent(key);
+    TRY(next_key(grant, &key));
+    bool keyed = !str_absent(key);
     if (keyed) {
         first = call->turn ? max - max / 2 : max / 2;
         call->turn = !call->turn;
         call->changed = true;
-        status = grant_keyed(grant, first, &got);
+        TRY(grant_keyed(grant, first, &got));
     }
-    if (status == PAWL_OK)
-        status = grant_plain(grant, max - got);
-    if (status == PAWL_OK && keyed && got == first)
-        status = grant_keyed(grant, max - grant->count, &more);
-    return status;
+    TRY(grant_plain(grant, max - got));
+    if (keyed && got == first)
+        TRY(grant_keyed(grant, max - grant->count, &more));
+    return PAWL_OK;
 }
 
 pawl_status jobs_claim_in(struct jobs_call *call, const struct jobs_claim *in, struct arena *arena,

@@ -35,17 +35,16 @@ pawl_status jobs_die(struct jobs_call *call, struct stored_job *job, enum job_de
     row->died_ms = call->op->now_ms;
     row->fingerprint = str_from(fingerprint(str_absent(row->error) ? STR("") : row->error, print));
     jobs_sums(call, row->job.queue)->died++;
-    pawl_status status = jobs_move(call, job, JOB_DEAD);
-    return status == PAWL_OK ? runs_job_ended(call, &row->job, RUN_JOB_DEAD, row->error) : status;
+    TRY(jobs_move(call, job, JOB_DEAD));
+    return runs_job_ended(call, &row->job, RUN_JOB_DEAD, row->error);
 }
 
 static pawl_status cancelled(struct jobs_call *call, const struct stored_job *job, pawl_uuid instance) {
     struct job_end end = {.outcome = RUN_CANCELLED, .instance = instance};
-    pawl_status status = jobs_record(call, &job->row.job, &end);
+    TRY(jobs_record(call, &job->row.job, &end));
     jobs_sums(call, job->row.job.queue)->cancelled++;
-    if (status == PAWL_OK)
-        status = jobs_remove(call, job);
-    return status == PAWL_OK ? runs_job_ended(call, &job->row.job, RUN_JOB_CANCELLED, NONE) : status;
+    TRY(jobs_remove(call, job));
+    return runs_job_ended(call, &job->row.job, RUN_JOB_CANCELLED, NONE);
 }
 
 /* An execution that ended with its lease or its worker: an attempt, when it began. */
@@ -60,15 +59,15 @@ static pawl_status lose(struct jobs_call *call, struct stored_job *job, const st
                  : j->deadline_ms > 0 && j->deadline_ms <= call->op->now_ms ? JOB_DEAD_DEADLINE
                                                                             : 0;
     struct job_end end = {.outcome = reason != 0 ? RUN_DEAD : RUN_LOST, .instance = instance};
-    pawl_status status = jobs_record(call, j, &end);
-    if (status == PAWL_OK && reason != 0)
+    TRY(jobs_record(call, j, &end));
+    if (reason != 0)
         return jobs_die(call, job, (enum job_dead_reason)reason, NONE);
     j->token = j->lease_until_ms = 0;
     j->attempts -= !began;
     if (!began)
         j->flags |= (j->flags & JOB_LOST) != 0 ? JOB_SUSPECT : JOB_LOST;
     j->flags &= ~JOB_BEGUN;
-    return status == PAWL_OK ? jobs_move(call, job, JOB_READY) : status;
+    return jobs_move(call, job, JOB_READY);
 }
 
 static pawl_status give_back(struct jobs_call *call, struct stored_job *job) {
@@ -132,9 +131,7 @@ pawl_status jobs_instance_end(struct operation *op, pawl_uuid instance, bool goo
 static pawl_status cancel_one(struct jobs_call *call, int64_t id, enum store_answer *answer) {
     struct stored_job job;
     bool found = false;
-    pawl_status status = jobs_brief(call, id, &job, &found);
-    if (status != PAWL_OK)
-        return status;
+    TRY(jobs_brief(call, id, &job, &found));
     found = found && job.row.state != JOB_DEAD;
     *answer = found ? ANSWER_APPLIED : ANSWER_NOT_FOUND;
     if (!found || (job.row.state == JOB_RUNNING && job.row.job.cancel_ms > 0))
@@ -149,22 +146,22 @@ static pawl_status redrive_one(struct jobs_call *call, int64_t id, bool discard,
     struct stored_job job;
     bool found = false, held = false;
     int64_t holder = 0;
-    pawl_status status = jobs_brief(call, id, &job, &found);
+    TRY(jobs_brief(call, id, &job, &found));
     struct job *j = &job.row.job;
     *answer = ANSWER_NOT_FOUND;
-    if (status != PAWL_OK || !found || job.row.state != JOB_DEAD)
-        return status;
+    if (!found || job.row.state != JOB_DEAD)
+        return PAWL_OK;
     *answer = ANSWER_APPLIED;
     if (discard) {
         jobs_sums(call, j->queue)->discarded++;
         return jobs_remove(call, &job);
     }
     if (!str_absent(j->unique_key))
-        status = statement_number(SQL(call->op, SQLITE_Q_JOB_HOLDER, j->unique_key), &holder, &held);
+        TRY(statement_number(SQL(call->op, SQLITE_Q_JOB_HOLDER, j->unique_key), &holder, &held));
     if (held)
         *answer = ANSWER_CONFLICT;
-    if (status != PAWL_OK || held)
-        return status;
+    if (held)
+        return PAWL_OK;
     jobs_sums(call, j->queue)->redriven++;
     j->attempts = 0;
     j->cancel_ms = j->deadline_ms = 0;
@@ -180,9 +177,9 @@ pawl_status jobs_drop(struct jobs_call *call, int64_t id) {
     struct stored_job job;
     bool found = false;
     enum store_answer answer;
-    pawl_status status = jobs_brief(call, id, &job, &found);
-    if (status != PAWL_OK || !found)
-        return status;
+    TRY(jobs_brief(call, id, &job, &found));
+    if (!found)
+        return PAWL_OK;
     return job.row.state == JOB_DEAD ? redrive_one(call, id, true, &answer) : cancel_one(call, id, &answer);
 }
 
@@ -203,15 +200,16 @@ static size_t *sorted_ids(struct arena *arena, const int64_t *ids, size_t count)
 static pawl_status do_all(struct jobs_call *call, const struct id_list *ids, enum deed deed,
                           enum store_answer *answers) {
     size_t *order = sorted_ids(call->op->scratch, ids->ids, ids->count);
-    pawl_status status = order == NULL || answers == NULL ? operation_no_memory(call->op) : PAWL_OK;
-    for (size_t i = 0; status == PAWL_OK && i < ids->count; i++) {
+    if (order == NULL || answers == NULL)
+        return operation_no_memory(call->op);
+    for (size_t i = 0; i < ids->count; i++) {
         int64_t id = ids->ids[order[i]];
-        status = deed == DEED_CANCEL ? cancel_one(call, id, &answers[order[i]])
-                                     : redrive_one(call, id, deed == DEED_DISCARD, &answers[order[i]]);
+        TRY(deed == DEED_CANCEL ? cancel_one(call, id, &answers[order[i]])
+                                : redrive_one(call, id, deed == DEED_DISCARD, &answers[order[i]]));
     }
-    if (status == PAWL_OK && deed == DEED_REDRIVE)
-        status = jobs_wake_wanted(call->op);
-    return status;
+    if (deed == DEED_REDRIVE)
+        TRY(jobs_wake_wanted(call->op));
+    return PAWL_OK;
 }
 
 /* One operation over ids. */

@@ -27,29 +27,25 @@ static pawl_status delay_of(struct jobs_call *call, const struct finish_item *it
     *delay_ms = item->delay_ms;
     if (item->delay_ms >= 0)
         return PAWL_OK;
-    pawl_status status = random_bytes(&random, sizeof random, call->op->err);
-    if (status == PAWL_OK)
-        *delay_ms = retry_wait_ms(&policy, attempts, random);
-    return status;
+    TRY(random_bytes(&random, sizeof random, call->op->err));
+    *delay_ms = retry_wait_ms(&policy, attempts, random);
+    return PAWL_OK;
 }
 
 static pawl_status note_refusal(struct jobs_call *call, const struct job *job, pawl_str error) {
     struct task task = {0};
     bool found = false;
-    pawl_status status = PAWL_OK;
     if (str_absent(job->agent) && !str_absent(job->task))
-        status = jobs_task_find(call->op, job->task, &task, &found);
-    if (status == PAWL_OK)
-        status = jobs_refuse(call->op, found ? task.agent : job->agent, job->task,
-                             str_absent(error) ? STR("") : error, job->id);
-    return status;
+        TRY(jobs_task_find(call->op, job->task, &task, &found));
+    return jobs_refuse(call->op, found ? task.agent : job->agent, job->task,
+                       str_absent(error) ? STR("") : error, job->id);
 }
 
 static pawl_status fail(struct jobs_call *call, struct stored_job *job, const struct finish_item *item,
                         struct job_end *end, enum job_result *result) {
     struct job *j = &job->row.job;
     int64_t delay_ms = 0;
-    pawl_status status = delay_of(call, item, j->attempts, &delay_ms);
+    TRY(delay_of(call, item, j->attempts, &delay_ms));
     int64_t due_ms = call->op->now_ms + delay_ms;
     int reason = item->refused                                    ? JOB_DEAD_REFUSED
                  : item->error_class == CLASS_PERMANENT           ? JOB_DEAD_PERMANENT
@@ -59,12 +55,9 @@ static pawl_status fail(struct jobs_call *call, struct stored_job *job, const st
     end->outcome = reason != 0 ? RUN_DEAD : RUN_FAILED;
     end->output = NONE;
     *result = reason != 0 ? JOB_RESULT_DEAD : JOB_RESULT_RETRY;
-    if (status == PAWL_OK)
-        status = jobs_record(call, j, end);
-    if (status == PAWL_OK && reason == JOB_DEAD_REFUSED)
-        status = note_refusal(call, j, end->error);
-    if (status != PAWL_OK)
-        return status;
+    TRY(jobs_record(call, j, end));
+    if (reason == JOB_DEAD_REFUSED)
+        TRY(note_refusal(call, j, end->error));
     if (reason != 0)
         return jobs_die(call, job, (enum job_dead_reason)reason, end->error);
     if (!str_absent(end->error))
@@ -85,21 +78,19 @@ static pawl_status signal_take(struct jobs_call *call, const struct stored_job *
         id = column_int(&s, 0);
         payload = column_copy(&s, 1, call->op->scratch);
     }
-    pawl_status status = statement_end(&s);
-    if (status != PAWL_OK || !*taken)
-        return status;
-    status = statement_run(SQL(call->op, SQLITE_Q_JOB_SIGNAL_DELETE, id));
+    TRY(statement_end(&s));
+    if (!*taken)
+        return PAWL_OK;
+    TRY(statement_run(SQL(call->op, SQLITE_Q_JOB_SIGNAL_DELETE, id)));
     enum store_answer answer;
     struct job_step step = {
         .step = item->wait_step, .state = JOB_STEP_DONE, .attempt = JOB_STEP_WAIT_ATTEMPT, .output = payload};
-    return status == PAWL_OK ? jobs_step_write(call->op, job->row.job.id, &step, &answer) : status;
+    return jobs_step_write(call->op, job->row.job.id, &step, &answer);
 }
 
 static pawl_status wait_for(struct jobs_call *call, struct stored_job *job, const struct finish_item *item) {
     bool taken = false;
-    pawl_status status = signal_take(call, job, item, &taken);
-    if (status != PAWL_OK)
-        return status;
+    TRY(signal_take(call, job, item, &taken));
     if (taken)
         return requeue(call, job, call->op->now_ms);
     job->row.wait_key = item->wait_key;
@@ -169,12 +160,12 @@ static pawl_status touched_load(struct jobs_call *call, int64_t token, size_t ro
     *t = (struct touched){.items = arena_array(call->op->scratch, room, sizeof *t->items)};
     if (t->items == NULL)
         return operation_no_memory(call->op);
-    pawl_status status = jobs_claim_find(call->op, token, &t->claim, &t->found);
-    if (status != PAWL_OK || !t->found)
-        return status;
-    status = statement_any(SQL(call->op, SQLITE_Q_JOB_DONE_ANY, token), &any);
+    TRY(jobs_claim_find(call->op, token, &t->claim, &t->found));
+    if (!t->found)
+        return PAWL_OK;
+    TRY(statement_any(SQL(call->op, SQLITE_Q_JOB_DONE_ANY, token), &any));
     t->fresh = !any && !t->claim.forgot;
-    return status;
+    return PAWL_OK;
 }
 
 /* The claim after the call: still active, done with its list, or done and forgotten. */
@@ -182,14 +173,13 @@ static pawl_status touched_save(struct jobs_call *call, struct touched *t, const
     struct id_list left = {NULL, 0};
     if (t->count == 0)
         return PAWL_OK;
-    pawl_status status =
-        jobs_ids(SQL(call->op, SQLITE_Q_JOB_LIST_TOKEN, t->claim.token), call->op->scratch, &left);
+    TRY(jobs_ids(SQL(call->op, SQLITE_Q_JOB_LIST_TOKEN, t->claim.token), call->op->scratch, &left));
     t->claim.active = left.count > 0;
     t->claim.forgot = !t->claim.active && t->claim.intact && t->fresh;
-    for (size_t i = 0; status == PAWL_OK && !t->claim.forgot && i < t->count; i++)
-        status =
-            statement_run(SQL(call->op, SQLITE_Q_JOB_DONE_INSERT, t->claim.token, items[t->items[i]].ref.id));
-    return status == PAWL_OK ? jobs_claim_set(call->op, &t->claim) : status;
+    for (size_t i = 0; !t->claim.forgot && i < t->count; i++)
+        TRY(statement_run(
+            SQL(call->op, SQLITE_Q_JOB_DONE_INSERT, t->claim.token, items[t->items[i]].ref.id)));
+    return jobs_claim_set(call->op, &t->claim);
 }
 
 static bool named_before(const struct touched *t, const struct finish_item *items, int64_t id) {
@@ -205,9 +195,8 @@ static pawl_status report(struct jobs_call *call, const struct jobs_finish *in, 
     struct stored_job job;
     bool found = false, before = false;
     bool mine = t->found && uuid_equal(t->claim.instance, in->instance);
-    pawl_status status = mine && t->claim.active ? jobs_brief(call, ref.id, &job, &found) : PAWL_OK;
-    if (status != PAWL_OK)
-        return status;
+    if (mine && t->claim.active)
+        TRY(jobs_brief(call, ref.id, &job, &found));
     if (found && job.row.job.token == ref.token && job.row.state == JOB_RUNNING) {
         result->answers[i] = ANSWER_APPLIED;
         t->items[t->count++] = i;
@@ -215,11 +204,11 @@ static pawl_status report(struct jobs_call *call, const struct jobs_finish *in, 
     }
     before = mine && (t->claim.forgot || named_before(t, in->items, ref.id));
     if (mine && !before)
-        status = reported_before(call, ref.token, ref.id, &before);
+        TRY(reported_before(call, ref.token, ref.id, &before));
     result->answers[i] = before ? ANSWER_DUPLICATE : ANSWER_STALE;
     if (!before)
         jobs_sums(call, t->found ? t->claim.queue : STR("default"))->stale++;
-    return status;
+    return PAWL_OK;
 }
 
 /* All items, token by token as they come: most calls name one. */
@@ -231,9 +220,8 @@ static pawl_status finish_items(struct jobs_call *call, const struct jobs_finish
     size_t count = 0, at = 0;
     if (tokens == NULL || names == NULL || order == NULL)
         return operation_no_memory(call->op);
-    pawl_status status = PAWL_OK;
     jobs_finish_order(in, order);
-    for (size_t n = 0; status == PAWL_OK && n < in->count; n++) {
+    for (size_t n = 0; n < in->count; n++) {
         size_t i = order[n];
         int64_t token = in->items[i].ref.token;
         if (count == 0 || names[at] != token)
@@ -241,14 +229,13 @@ static pawl_status finish_items(struct jobs_call *call, const struct jobs_finish
                 continue;
         if (at == count) {
             names[count++] = token;
-            status = touched_load(call, token, in->count, &tokens[at]);
+            TRY(touched_load(call, token, in->count, &tokens[at]));
         }
-        if (status == PAWL_OK)
-            status = report(call, in, i, &tokens[at], result);
+        TRY(report(call, in, i, &tokens[at], result));
     }
-    for (size_t i = 0; status == PAWL_OK && i < count; i++)
-        status = touched_save(call, &tokens[i], in->items);
-    return status == PAWL_OK ? jobs_seal(call) : status;
+    for (size_t i = 0; i < count; i++)
+        TRY(touched_save(call, &tokens[i], in->items));
+    return jobs_seal(call);
 }
 
 pawl_status jobs_report_one(struct jobs_call *call, const struct finish_item *item,
@@ -264,12 +251,12 @@ pawl_status jobs_held(struct jobs_call *call, struct job_ref ref, bool *held) {
     struct stored_job job;
     bool found = false;
     *held = false;
-    pawl_status status = jobs_claim_find(call->op, ref.token, &claim, &found);
-    if (status != PAWL_OK || !found || !claim.active || !uuid_equal(claim.instance, call->chain))
-        return status;
-    status = jobs_brief(call, ref.id, &job, &found);
-    *held = status == PAWL_OK && found && job.row.state == JOB_RUNNING && job.row.job.token == ref.token;
-    return status;
+    TRY(jobs_claim_find(call->op, ref.token, &claim, &found));
+    if (!found || !claim.active || !uuid_equal(claim.instance, call->chain))
+        return PAWL_OK;
+    TRY(jobs_brief(call, ref.id, &job, &found));
+    *held = found && job.row.state == JOB_RUNNING && job.row.job.token == ref.token;
+    return PAWL_OK;
 }
 
 pawl_status jobs_finish_in(struct operation *op, const struct jobs_finish *in, struct arena *arena,

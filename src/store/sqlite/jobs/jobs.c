@@ -139,10 +139,9 @@ pawl_status jobs_brief(struct jobs_call *call, int64_t id, struct stored_job *jo
 pawl_status jobs_full(struct operation *op, int64_t id, struct arena *arena, struct job_row *row) {
     struct stored_job job = {0};
     bool found = false;
-    pawl_status status = row_find(SQL(op, SQLITE_Q_JOB_FULL, id), &job_full, arena, &job, &found);
-    if (status == PAWL_OK)
-        *row = job.row;
-    return status;
+    TRY(row_find(SQL(op, SQLITE_Q_JOB_FULL, id), &job_full, arena, &job, &found));
+    *row = job.row;
+    return PAWL_OK;
 }
 
 pawl_status jobs_move(struct jobs_call *call, struct stored_job *job, enum job_state state) {
@@ -155,17 +154,15 @@ pawl_status jobs_move(struct jobs_call *call, struct stored_job *job, enum job_s
 
 pawl_status jobs_remove(struct jobs_call *call, const struct stored_job *job) {
     move_gauge(jobs_sums(call, job->row.job.queue), (int)job->row.state, -1);
-    pawl_status status = statement_run(SQL(call->op, SQLITE_Q_JOB_DELETE, job->row.job.id));
-    if (status != PAWL_OK)
-        return status;
+    TRY(statement_run(SQL(call->op, SQLITE_Q_JOB_DELETE, job->row.job.id)));
     return statement_run(SQL(call->op, SQLITE_Q_JOB_STEP_DELETE, job->row.job.id));
 }
 
 pawl_status jobs_ids(struct statement s, struct arena *arena, struct id_list *list) {
     struct row_list rows = {NULL, 0};
-    pawl_status status = rows_read(s, &number_shape, arena, &rows);
+    TRY(rows_read(s, &number_shape, arena, &rows));
     *list = (struct id_list){rows.rows, rows.count};
-    return status;
+    return PAWL_OK;
 }
 
 /* Fills in from the task; *answer stays applied unless there is none or its agent may not. */
@@ -173,11 +170,9 @@ static pawl_status apply_task(struct jobs_call *call, struct job *job, enum stor
     struct task task;
     pawl_str missing = {NULL, 0};
     bool found = false;
-    pawl_status status = jobs_task_find(call->op, job->task, &task, &found);
-    if (status == PAWL_OK && found)
-        status = jobs_task_missing(call->op, &task, job->agent, &missing);
-    if (status != PAWL_OK)
-        return status;
+    TRY(jobs_task_find(call->op, job->task, &task, &found));
+    if (found)
+        TRY(jobs_task_missing(call->op, &task, job->agent, &missing));
     if (!found) {
         *answer = ANSWER_NOT_FOUND;
         return PAWL_OK;
@@ -197,17 +192,16 @@ static pawl_status find_holder(struct jobs_call *call, pawl_str unique_key, int6
 pawl_status jobs_insert(struct jobs_call *call, const struct job *in, enum store_answer *answer,
                         int64_t *id) {
     struct job job = *in;
-    pawl_status status = PAWL_OK;
     bool held = false;
     *answer = ANSWER_APPLIED;
     if (!str_absent(job.task))
-        status = apply_task(call, &job, answer);
-    if (status == PAWL_OK && *answer == ANSWER_APPLIED && !str_absent(job.unique_key))
-        status = find_holder(call, job.unique_key, id, &held);
+        TRY(apply_task(call, &job, answer));
+    if (*answer == ANSWER_APPLIED && !str_absent(job.unique_key))
+        TRY(find_holder(call, job.unique_key, id, &held));
     if (held)
         *answer = ANSWER_DUPLICATE;
-    if (status != PAWL_OK || *answer != ANSWER_APPLIED)
-        return status;
+    if (*answer != ANSWER_APPLIED)
+        return PAWL_OK;
     job.id = *id = ++call->last_job;
     call->changed = true;
     job.queue = jobs_queue(job.queue);
@@ -261,24 +255,23 @@ static pawl_status request_job(struct operation *op, const struct jobs_enqueue *
 static pawl_status enqueue_in(struct jobs_call *call, const struct jobs_enqueue *in,
                               struct enqueue_result *result) {
     bool used = false;
-    pawl_status status = request_use(call->op, in->request, &used);
-    for (size_t i = 0; status == PAWL_OK && i < in->count; i++) {
+    TRY(request_use(call->op, in->request, &used));
+    for (size_t i = 0; i < in->count; i++) {
         struct job job = job_of(&in->jobs[i], call->op->now_ms);
         result->answers[i] = ANSWER_DUPLICATE;
         if (!used)
-            status = jobs_insert(call, &job, &result->answers[i], &result->ids[i]);
+            TRY(jobs_insert(call, &job, &result->answers[i], &result->ids[i]));
     }
-    if (status == PAWL_OK)
-        status = request_job(call->op, in, used, &result->ids[0]);
+    TRY(request_job(call->op, in, used, &result->ids[0]));
     bool stored = false;
     for (size_t i = 0; i < in->count; i++)
         stored = stored || result->answers[i] == ANSWER_APPLIED || result->answers[i] == ANSWER_DUPLICATE;
     /* A call that stored nothing may be repeated: a missing scope may have been granted. */
-    if (status == PAWL_OK && !stored)
-        status = request_forget(call->op, in->request);
-    if (status == PAWL_OK && stored && !used)
-        status = jobs_wake_wanted(call->op);
-    return status;
+    if (!stored)
+        TRY(request_forget(call->op, in->request));
+    if (stored && !used)
+        TRY(jobs_wake_wanted(call->op));
+    return PAWL_OK;
 }
 
 pawl_status jobs_enqueue_in(struct operation *op, const struct jobs_enqueue *in, struct arena *arena,

@@ -23,11 +23,8 @@ static pawl_status schedule_put_in(struct operation *op, const struct job_schedu
     struct task task;
     struct job_schedule old = {0};
     bool has_task = false, found = false;
-    pawl_status status = jobs_task_find(op, in->task, &task, &has_task);
-    if (status == PAWL_OK)
-        status = schedule_find(op, in->name, &old, &found);
-    if (status != PAWL_OK)
-        return status;
+    TRY(jobs_task_find(op, in->task, &task, &has_task));
+    TRY(schedule_find(op, in->name, &old, &found));
     *answer = (struct put_answer){ANSWER_APPLIED, found ? old.version : 0, {NULL, 0}};
     if (!has_task) {
         *answer = (struct put_answer){ANSWER_NOT_FOUND, 0, {NULL, 0}};
@@ -37,9 +34,9 @@ static pawl_status schedule_put_in(struct operation *op, const struct job_schedu
         answer->answer = ANSWER_CONFLICT;
         return PAWL_OK;
     }
-    status = schedule_write(op, in, old.last_ms, ++answer->version);
+    TRY(schedule_write(op, in, old.last_ms, ++answer->version));
     /* Wakes workers that sleep until the next schedule. */
-    return status == PAWL_OK ? jobs_wake_wanted(op) : status;
+    return jobs_wake_wanted(op);
 }
 
 pawl_status sqlite_jobs_schedule_put(struct store *store, const struct job_schedule *in,
@@ -85,12 +82,11 @@ static pawl_status fire_one(struct jobs_call *call, const struct job_schedule *s
     struct operation *op = call->op;
     int64_t made = 0;
     bool fired = instant_ms <= schedule->last_ms;
-    pawl_status status = PAWL_OK;
     if (!fired)
-        status = statement_any(SQL(op, SQLITE_Q_FIRE_FIND, schedule->name, instant_ms), &fired);
+        TRY(statement_any(SQL(op, SQLITE_Q_FIRE_FIND, schedule->name, instant_ms), &fired));
     *answer = ANSWER_DUPLICATE;
-    if (status != PAWL_OK || fired)
-        return status;
+    if (fired)
+        return PAWL_OK;
     const char *own = arena_printf(op->scratch, "schedule:%.*s", STR_ARG(schedule->name));
     struct job job = {.task = schedule->task,
                       .payload = schedule->params,
@@ -103,11 +99,11 @@ static pawl_status fire_one(struct jobs_call *call, const struct job_schedule *s
         job.unique_key = str_from(own);
     else if (schedule->overlap == OVERLAP_QUEUE)
         job.key = str_from(own);
-    status = jobs_insert(call, &job, answer, &made);
-    *id = status == PAWL_OK && *answer == ANSWER_APPLIED ? made : 0;
+    TRY(jobs_insert(call, &job, answer, &made));
+    *id = *answer == ANSWER_APPLIED ? made : 0;
     if (*answer == ANSWER_DUPLICATE)
         *answer = ANSWER_CONFLICT;
-    return status == PAWL_OK ? note_fire(op, schedule->name, instant_ms, *id) : status;
+    return note_fire(op, schedule->name, instant_ms, *id);
 }
 
 static pawl_status fire_in(struct jobs_call *call, const struct schedule_fire *in,
@@ -115,25 +111,23 @@ static pawl_status fire_in(struct jobs_call *call, const struct schedule_fire *i
     struct operation *op = call->op;
     struct job_schedule schedule;
     bool found = false;
-    pawl_status status = schedule_find(op, in->name, &schedule, &found);
-    if (status != PAWL_OK)
-        return status;
+    TRY(schedule_find(op, in->name, &schedule, &found));
     bool same = found && schedule.version == in->version && schedule.last_ms >= in->after_ms;
     result->answer = !found ? ANSWER_NOT_FOUND : same ? ANSWER_APPLIED : ANSWER_CONFLICT;
-    for (size_t i = 0; status == PAWL_OK && i < in->count; i++) {
+    for (size_t i = 0; i < in->count; i++) {
         if (result->answer != ANSWER_APPLIED)
             result->answers[i] = ANSWER_CONFLICT;
         else if (i > 0 && result->answers[i - 1] == ANSWER_REFUSED)
             result->answers[i] = ANSWER_REFUSED;
         else
-            status = fire_one(call, &schedule, in->instants[i], in->due_ms[i], &result->answers[i],
-                              &result->ids[i]);
+            TRY(fire_one(call, &schedule, in->instants[i], in->due_ms[i], &result->answers[i],
+                         &result->ids[i]));
     }
-    if (status != PAWL_OK || result->answer != ANSWER_APPLIED)
-        return status;
+    if (result->answer != ANSWER_APPLIED)
+        return PAWL_OK;
     if (schedule.last_ms <= in->through_ms)
-        status = statement_run(SQL(op, SQLITE_Q_SCHEDULE_MOVE, in->name, in->through_ms, in->next_ms));
-    return status == PAWL_OK ? jobs_wake_wanted(op) : status;
+        TRY(statement_run(SQL(op, SQLITE_Q_SCHEDULE_MOVE, in->name, in->through_ms, in->next_ms)));
+    return jobs_wake_wanted(op);
 }
 
 pawl_status sqlite_jobs_schedule_fire(struct store *store, const struct schedule_fire *in,

@@ -13,11 +13,9 @@ pawl_status jobs_key(struct operation *op, pawl_str key, struct jobrule_key *of)
         of->vtime = column_int(&s, 1);
         of->tat_us = column_int(&s, 2);
     }
-    pawl_status status = statement_end(&s);
+    TRY(statement_end(&s));
     pawl_str prefix = jobrule_prefix(key);
     const char *star = str_absent(prefix) ? NULL : arena_printf(op->scratch, "%.*s*", STR_ARG(prefix));
-    if (status != PAWL_OK)
-        return status;
     struct statement l = SQL(op, SQLITE_Q_JOB_LIMIT_FIND, key, str_from(star));
     if (statement_next(&l))
         of->limit = (struct jobrule_limit){(int)column_int(&l, 0), (int)column_int(&l, 1), column_int(&l, 2),
@@ -35,10 +33,7 @@ pawl_status jobs_step_write(struct operation *op, int64_t job_id, const struct j
                             enum store_answer *answer) {
     int64_t state = 0;
     bool found = false;
-    pawl_status status =
-        statement_number(SQL(op, SQLITE_Q_JOB_STEP_FIND, job_id, step->step, step->index), &state, &found);
-    if (status != PAWL_OK)
-        return status;
+    TRY(statement_number(SQL(op, SQLITE_Q_JOB_STEP_FIND, job_id, step->step, step->index), &state, &found));
     *answer = ANSWER_DUPLICATE;
     if (found && !job_step_open((enum job_step_state)state))
         return PAWL_OK;
@@ -82,18 +77,18 @@ static pawl_status wake_one(struct jobs_call *call, int64_t id, pawl_str payload
     struct stored_job job;
     bool found = false;
     enum store_answer answer;
-    pawl_status status = jobs_brief(call, id, &job, &found);
-    if (status != PAWL_OK || !found)
-        return status;
+    TRY(jobs_brief(call, id, &job, &found));
+    if (!found)
+        return PAWL_OK;
     struct job_step step = {.step = job.row.wait_step,
                             .state = JOB_STEP_DONE,
                             .attempt = JOB_STEP_WAIT_ATTEMPT,
                             .output = payload};
-    status = jobs_step_write(call->op, id, &step, &answer);
+    TRY(jobs_step_write(call->op, id, &step, &answer));
     job.row.wait_key = job.row.wait_step = (pawl_str){NULL, 0};
     job.row.job.due_ms = call->op->now_ms;
     job.ord = jobrule_order(job.row.job.due_ms, job.row.job.priority);
-    return status == PAWL_OK ? jobs_move(call, &job, JOB_READY) : status;
+    return jobs_move(call, &job, JOB_READY);
 }
 
 static pawl_status keep_signal(struct operation *op, const struct job_wake *in, pawl_str payload) {
@@ -104,17 +99,16 @@ static pawl_status keep_signal(struct operation *op, const struct job_wake *in, 
 pawl_status jobs_wake_in(struct jobs_call *call, const struct job_wake *in, struct wake_result *out) {
     struct id_list ids = {NULL, 0};
     pawl_str payload = str_absent(in->payload) ? STR("null") : in->payload;
-    pawl_status status =
-        jobs_ids(SQL(call->op, SQLITE_Q_JOB_LIST_WAITING, in->wait_key), call->op->scratch, &ids);
-    for (size_t i = 0; status == PAWL_OK && i < ids.count; i++)
-        status = wake_one(call, ids.ids[i], payload);
+    TRY(jobs_ids(SQL(call->op, SQLITE_Q_JOB_LIST_WAITING, in->wait_key), call->op->scratch, &ids));
+    for (size_t i = 0; i < ids.count; i++)
+        TRY(wake_one(call, ids.ids[i], payload));
     bool keep = ids.count == 0 && in->keep_ms > 0;
-    if (status == PAWL_OK && keep)
-        status = keep_signal(call->op, in, payload);
-    if (status == PAWL_OK && ids.count > 0)
-        status = jobs_wake_wanted(call->op);
+    if (keep)
+        TRY(keep_signal(call->op, in, payload));
+    if (ids.count > 0)
+        TRY(jobs_wake_wanted(call->op));
     *out = (struct wake_result){(int64_t)ids.count, keep};
-    return status;
+    return PAWL_OK;
 }
 
 pawl_status sqlite_jobs_wake(struct store *store, const struct job_wake *in, struct wake_result *out,

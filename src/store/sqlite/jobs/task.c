@@ -17,9 +17,7 @@ static pawl_status jobs_scope_missing(struct operation *op, pawl_str agent, pawl
         held = column_copy(&s, 0, op->scratch);
         disabled = column_int(&s, 1) != 0;
     }
-    pawl_status status = statement_end(&s);
-    if (status != PAWL_OK)
-        return status;
+    TRY(statement_end(&s));
     if (!found || disabled) {
         *missing = str_from(arena_printf(op->scratch, "agent %.*s", STR_ARG(agent)));
         return str_absent(*missing) ? operation_no_memory(op) : PAWL_OK;
@@ -68,11 +66,8 @@ static pawl_status agent_known(struct operation *op, pawl_str agent, bool *known
 static pawl_status task_put_in(struct operation *op, const struct task *in, struct put_answer *answer) {
     struct task old = {0};
     bool found = false, known = false;
-    pawl_status status = agent_known(op, in->agent, &known);
-    if (status == PAWL_OK)
-        status = jobs_task_find(op, in->name, &old, &found);
-    if (status != PAWL_OK)
-        return status;
+    TRY(agent_known(op, in->agent, &known));
+    TRY(jobs_task_find(op, in->name, &old, &found));
     *answer = (struct put_answer){ANSWER_APPLIED, found ? old.version : 0, {NULL, 0}};
     if (!known) {
         *answer = (struct put_answer){ANSWER_NOT_FOUND, 0, {NULL, 0}};
@@ -82,9 +77,7 @@ static pawl_status task_put_in(struct operation *op, const struct task *in, stru
         answer->answer = ANSWER_CONFLICT;
         return PAWL_OK;
     }
-    status = jobs_scope_missing(op, in->agent, in->scopes, &answer->missing);
-    if (status != PAWL_OK)
-        return status;
+    TRY(jobs_scope_missing(op, in->agent, in->scopes, &answer->missing));
     if (!str_absent(answer->missing)) {
         answer->answer = ANSWER_REFUSED;
         return jobs_refuse(op, in->agent, in->name, answer->missing, 0);

@@ -123,12 +123,9 @@ static pawl_status anchor_end(struct verify *v, struct anchor *anchor, pawl_str 
     char hex[SHA256_TEXT_BYTES];
     if (anchor->number == 0)
         return PAWL_OK;
-    pawl_status status = buf_status(&anchor->heads, v->op->name, v->op->err);
-    if (status == PAWL_OK)
-        status = audit_anchor_hash(anchor->previous, anchor->number, anchor->made_ms, buf_str(&anchor->heads),
-                                   hash, v->op->err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(buf_status(&anchor->heads, v->op->name, v->op->err));
+    TRY(audit_anchor_hash(anchor->previous, anchor->number, anchor->made_ms, buf_str(&anchor->heads), hash,
+                          v->op->err));
     if (memcmp(hash, anchor->stored, sizeof hash) != 0)
         FAULT(v, "anchor %" PRId64 " was changed", anchor->number);
     sha256_text(hash, hex);

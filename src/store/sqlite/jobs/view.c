@@ -39,17 +39,14 @@ static pawl_status rows_in(struct operation *op, const struct job_filter *filter
                            struct job_rows *out) {
     struct id_list ids = {NULL, 0};
     int64_t next = 0;
-    pawl_status status = ids_in(op, filter, &ids, &next);
-    if (status != PAWL_OK)
-        return status;
+    TRY(ids_in(op, filter, &ids, &next));
     struct job_rows list = {arena_array(arena, ids.count, sizeof *list.rows), ids.count, next};
     if (list.rows == NULL)
         return operation_no_memory(op);
-    for (size_t i = 0; status == PAWL_OK && i < ids.count; i++)
-        status = jobs_full(op, ids.ids[i], arena, &list.rows[i]);
-    if (status == PAWL_OK)
-        *out = list;
-    return status;
+    for (size_t i = 0; i < ids.count; i++)
+        TRY(jobs_full(op, ids.ids[i], arena, &list.rows[i]));
+    *out = list;
+    return PAWL_OK;
 }
 
 pawl_status sqlite_jobs_jobs(struct store *store, const struct job_filter *filter, struct arena *arena,
@@ -70,18 +67,14 @@ static pawl_status count_ahead(struct operation *op, const struct job *job, int6
 static pawl_status why_ready(struct operation *op, struct job_why *why) {
     const struct job *job = &why->row.job;
     bool alive = false;
-    pawl_status status = statement_any(SQL(op, SQLITE_Q_JOB_WORKER, op->now_ms), &alive);
-    if (status != PAWL_OK)
-        return status;
+    TRY(statement_any(SQL(op, SQLITE_Q_JOB_WORKER, op->now_ms), &alive));
     if (!alive) {
         why->cause = JOB_WHY_NO_WORKER;
         return PAWL_OK;
     }
     if (!str_absent(job->key)) {
         struct jobrule_key key;
-        status = jobs_key(op, job->key, &key);
-        if (status != PAWL_OK)
-            return status;
+        TRY(jobs_key(op, job->key, &key));
         why->running = key.running;
         why->limit = key.limit.concurrency;
         if (key.limit.concurrency > 0 && key.running >= key.limit.concurrency) {
@@ -100,11 +93,9 @@ static pawl_status why_ready(struct operation *op, struct job_why *why) {
 
 static pawl_status why_in(struct operation *op, int64_t id, struct arena *arena, struct job_why *why) {
     struct job_rows rows = {.count = 0};
-    pawl_status status = rows_in(op, &(struct job_filter){.id = id, .limit = 1}, arena, &rows);
-    if (status == PAWL_OK && rows.count == 0)
-        status = job_unknown(id, op->err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(rows_in(op, &(struct job_filter){.id = id, .limit = 1}, arena, &rows));
+    if (rows.count == 0)
+        return job_unknown(id, op->err);
     *why = (struct job_why){.row = rows.rows[0], .now_ms = op->now_ms};
     const struct job *job = &why->row.job;
     switch (why->row.state) {

@@ -10,12 +10,11 @@ static pawl_status delete_message(struct operation *op, enum store_kind kind, in
 
 pawl_status aside_take(struct operation *op, enum store_kind kind, int lane, int64_t seq,
                        const struct aside_new *as) {
-    pawl_status status = statement_run(SQL(op, SQLITE_Q_MESSAGE_TO_ASIDE, kind, lane, seq, as->attempts,
-                                           as->deaths, as->reason, as->scheduled_ms, as->error, as->losses));
-    if (status == PAWL_OK)
-        status = delete_message(op, kind, lane, seq);
+    TRY(statement_run(SQL(op, SQLITE_Q_MESSAGE_TO_ASIDE, kind, lane, seq, as->attempts, as->deaths,
+                          as->reason, as->scheduled_ms, as->error, as->losses)));
+    TRY(delete_message(op, kind, lane, seq));
     op->tally[kind].aside++;
-    return status;
+    return PAWL_OK;
 }
 
 pawl_status aside_return(struct operation *op, enum store_kind kind, int64_t seq, struct aside_back back) {
@@ -58,15 +57,15 @@ bool stream_follows(const struct stream_ref *stream, const struct part_item *ite
 }
 
 pawl_status aside_put_followers_behind(struct operation *op, const struct stream_ref *stream) {
-    pawl_status status = part_load_lane(op, stream->kind, stream->lane);
+    TRY(part_load_lane(op, stream->kind, stream->lane));
     struct part *part = NULL;
-    while (status == PAWL_OK && (part = part_next_active(op, part, stream->kind, stream->lane)) != NULL) {
-        status = part_load_keys(op, part);
-        for (size_t i = 0; i < part->count && status == PAWL_OK; i++)
+    while ((part = part_next_active(op, part, stream->kind, stream->lane)) != NULL) {
+        TRY(part_load_keys(op, part));
+        for (size_t i = 0; i < part->count; i++)
             if (stream_follows(stream, &part->items[i]))
-                status = aside_put_behind(op, part, &part->items[i]);
+                TRY(aside_put_behind(op, part, &part->items[i]));
     }
-    return status;
+    return PAWL_OK;
 }
 
 static const struct member hold_members[] = {MEMBER(struct hold, state), MEMBER(struct hold, by_seq),
@@ -94,14 +93,14 @@ static pawl_status delete_hold(struct operation *op, enum store_kind kind, pawl_
 pawl_status hold_settle(struct operation *op, enum store_kind kind, int lane, pawl_str key, bool release) {
     struct hold hold;
     bool held = false;
-    pawl_status status = hold_find(op, kind, key, &hold, &held);
-    if (status != PAWL_OK || (held && hold.state != HOLD_WAITING && !release))
-        return status;
+    TRY(hold_find(op, kind, key, &hold, &held));
+    if (held && hold.state != HOLD_WAITING && !release)
+        return PAWL_OK;
     int64_t due_ms = 0;
     bool any = false;
-    status = statement_number(SQL(op, SQLITE_Q_ASIDE_HEAD, kind, key), &due_ms, &any);
-    if (status != PAWL_OK || (!any && !held))
-        return status;
+    TRY(statement_number(SQL(op, SQLITE_Q_ASIDE_HEAD, kind, key), &due_ms, &any));
+    if (!any && !held)
+        return PAWL_OK;
     if (!any)
         return delete_hold(op, kind, key);
     struct stream_ref stream = {.kind = kind, .lane = lane, .key = key};

@@ -6,7 +6,6 @@
 #include "base/uuid.h"
 #include "store/batch.h"
 #include "store/sqlite/claims/claim.h"
-#include "store/sqlite/claims/log.h"
 #include "store/sqlite/claims/report.h"
 #include "store/sqlite/events/events.h"
 #include "store/sqlite/fleet/instance.h"
@@ -72,12 +71,10 @@ static pawl_status report(struct batching *b, int kind) {
     const struct messages_complete complete = batch_complete(b->in, kind);
     const struct messages_fail fail = batch_fail(b->in, kind);
     const struct messages_release release = batch_release(b->in, kind);
-    pawl_status status = items_renew(b->op, &renew, b->arena, &out->renewed[kind]);
-    if (status == PAWL_OK)
-        status = items_complete(b->op, &complete, b->arena, &out->completed[kind]);
-    if (status == PAWL_OK)
-        status = items_fail(b->op, &fail, b->arena, &out->failed[kind]);
-    return status == PAWL_OK ? items_release(b->op, &release, b->arena, &out->released[kind]) : status;
+    TRY(items_renew(b->op, &renew, b->arena, &out->renewed[kind]));
+    TRY(items_complete(b->op, &complete, b->arena, &out->completed[kind]));
+    TRY(items_fail(b->op, &fail, b->arena, &out->failed[kind]));
+    return items_release(b->op, &release, b->arena, &out->released[kind]);
 }
 
 static pawl_status put(struct batching *b, int kind) {
@@ -89,11 +86,9 @@ static pawl_status log_reports(struct batching *b) {
     struct work_batch_result *out = b->out;
     const struct checkpoints_renew renew = batch_checkpoints_renew(b->in);
     const struct checkpoints_report checkpoints = batch_checkpoints(b->in);
-    pawl_status status =
-        log_receptors(b->op, b->in->receptors, b->in->receptor_count, b->arena, &out->receptors);
-    if (status == PAWL_OK)
-        status = checkpoints_extend(b->op, &renew, b->arena, &out->checkpoint_renewals);
-    return status == PAWL_OK ? log_checkpoints(b->op, &checkpoints, b->arena, &out->checkpoints) : status;
+    TRY(log_receptors(b->op, b->in->receptors, b->in->receptor_count, b->arena, &out->receptors));
+    TRY(checkpoints_extend(b->op, &renew, b->arena, &out->checkpoint_renewals));
+    return log_checkpoints(b->op, &checkpoints, b->arena, &out->checkpoints);
 }
 
 static pawl_status claim(struct batching *b, int kind) {
@@ -103,27 +98,24 @@ static pawl_status claim(struct batching *b, int kind) {
 }
 
 static pawl_status run(struct batching *b) {
-    pawl_status status = enter(b);
-    if (status == PAWL_OK)
-        status = request_use(b->op, b->in->request, &b->used);
-    for (int kind = 1; kind <= KIND_COUNT && status == PAWL_OK; kind++) {
-        status = report(b, kind);
-        if (status == PAWL_OK)
-            status = put(b, kind);
+    TRY(enter(b));
+    TRY(request_use(b->op, b->in->request, &b->used));
+    for (int kind = 1; kind <= KIND_COUNT; kind++) {
+        TRY(report(b, kind));
+        TRY(put(b, kind));
     }
-    if (status == PAWL_OK)
-        status = log_reports(b);
-    for (int kind = 1; kind <= KIND_COUNT && status == PAWL_OK && wants_claims(b->in); kind++)
+    TRY(log_reports(b));
+    for (int kind = 1; kind <= KIND_COUNT && wants_claims(b->in); kind++)
         if (b->in->claim_max[kind] > 0)
-            status = claim(b, kind);
-    if (status == PAWL_OK && wants_claims(b->in) && b->in->checkpoint_max > 0)
-        status = checkpoints_batch(b->op, b->in, b->used, b->arena, &b->out->granted);
+            TRY(claim(b, kind));
+    if (wants_claims(b->in) && b->in->checkpoint_max > 0)
+        TRY(checkpoints_batch(b->op, b->in, b->used, b->arena, &b->out->granted));
     const bool lanes_wanted = (b->in->flags & BATCH_LANES) != 0;
-    for (int kind = 1; kind <= KIND_COUNT && status == PAWL_OK && lanes_wanted; kind++)
-        status = lane_list_owned(b->op, (enum store_kind)kind, b->in->instance.id, b->arena,
-                                 &b->out->lanes[kind], &b->out->lane_count[kind]);
+    for (int kind = 1; kind <= KIND_COUNT && lanes_wanted; kind++)
+        TRY(lane_list_owned(b->op, (enum store_kind)kind, b->in->instance.id, b->arena, &b->out->lanes[kind],
+                            &b->out->lane_count[kind]));
     b->out->now_ms = b->op->now_ms;
-    return status;
+    return PAWL_OK;
 }
 
 pawl_status sqlite_batch_process(struct store *store, const struct work_batch *in, struct arena *arena,

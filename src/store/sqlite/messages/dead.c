@@ -6,11 +6,8 @@
 
 static pawl_status message_to_dead(struct operation *op, const struct death *death, pawl_str mark) {
     const struct stream_ref *stream = &death->stream;
-    pawl_status status =
-        statement_run(SQL(op, SQLITE_Q_MESSAGE_TO_DEAD, stream->kind, stream->lane, stream->seq,
-                          death->attempts, 0, death->reason, op->now_ms, death->error, mark));
-    if (status != PAWL_OK)
-        return status;
+    TRY(statement_run(SQL(op, SQLITE_Q_MESSAGE_TO_DEAD, stream->kind, stream->lane, stream->seq,
+                          death->attempts, 0, death->reason, op->now_ms, death->error, mark)));
     return statement_run(SQL(op, SQLITE_Q_MESSAGE_DELETE, stream->kind, stream->lane, stream->seq));
 }
 
@@ -44,15 +41,14 @@ pawl_status dead_park_message(struct operation *op, enum store_kind kind, int la
 /* Those in flight have gone aside before. */
 static pawl_status park_followers(struct operation *op, const struct stream_ref *stream) {
     struct stream_ref follower = *stream;
-    pawl_status status = PAWL_OK;
     bool more = true;
-    while (status == PAWL_OK && more) {
-        status = statement_number(SQL(op, SQLITE_Q_ASIDE_FOLLOWERS, stream->kind, stream->key, follower.seq),
-                                  &follower.seq, &more);
-        if (status == PAWL_OK && more)
-            status = park_row(op, &follower, SOURCE_ASIDE);
+    while (more) {
+        TRY(statement_number(SQL(op, SQLITE_Q_ASIDE_FOLLOWERS, stream->kind, stream->key, follower.seq),
+                             &follower.seq, &more));
+        if (more)
+            TRY(park_row(op, &follower, SOURCE_ASIDE));
     }
-    return status;
+    return PAWL_OK;
 }
 
 static bool is_alone(const struct stream_ref *stream) {
@@ -61,16 +57,13 @@ static bool is_alone(const struct stream_ref *stream) {
 
 pawl_status dead_bury(struct operation *op, const struct death *death) {
     const struct stream_ref *stream = &death->stream;
-    pawl_status status = move_to_dead(op, death);
-    if (status != PAWL_OK)
-        return status;
+    TRY(move_to_dead(op, death));
     if (is_alone(stream) || death->policy == POLICY_SKIP)
         return hold_settle(op, stream->kind, stream->lane, stream->key, false);
     bool parks = death->policy == POLICY_PARK;
-    status = hold_stop(op, stream, parks ? HOLD_PARKED : HOLD_BLOCKED);
-    if (status == PAWL_OK)
-        status = aside_put_followers_behind(op, stream);
-    if (status == PAWL_OK && parks)
-        status = park_followers(op, stream);
-    return status;
+    TRY(hold_stop(op, stream, parks ? HOLD_PARKED : HOLD_BLOCKED));
+    TRY(aside_put_followers_behind(op, stream));
+    if (parks)
+        TRY(park_followers(op, stream));
+    return PAWL_OK;
 }

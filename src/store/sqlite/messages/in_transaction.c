@@ -65,15 +65,11 @@ pawl_status sqlite_append_in_transaction(struct sqlite3 *db, const struct events
                                          struct arena *arena, struct append_result *out, pawl_error *err) {
     struct foreign_call call;
     struct append_result result = {0};
-    pawl_status status = check_append(in, err);
-    if (status == PAWL_OK)
-        status = foreign_begin(&call, db, "pawl_append_sqlite", err);
-    if (status != PAWL_OK)
-        return status;
-    status = foreign_end(&call, append_events(&call.op, in, arena, &result));
-    if (status == PAWL_OK)
-        *out = result;
-    return status;
+    TRY(check_append(in, err));
+    TRY(foreign_begin(&call, db, "pawl_append_sqlite", err));
+    TRY(foreign_end(&call, append_events(&call.op, in, arena, &result)));
+    *out = result;
+    return PAWL_OK;
 }
 
 /* What the caller wrote was for work that another worker has by now. */
@@ -90,11 +86,9 @@ static pawl_status finish(struct operation *op, enum store_kind kind, struct ite
     bool known = statement_next(&s);
     if (known)
         in.instance = column_uuid(&s, 0);
-    pawl_status status = statement_end(&s);
-    if (status == PAWL_OK && known)
-        status = items_complete(op, &in, op->scratch, &answers);
-    if (status != PAWL_OK)
-        return status;
+    TRY(statement_end(&s));
+    if (known)
+        TRY(items_complete(op, &in, op->scratch, &answers));
     if (known && answers.answers[0] == ANSWER_APPLIED)
         return PAWL_OK;
     if (known && answers.answers[0] == ANSWER_CONFLICT)
@@ -120,15 +114,11 @@ pawl_status sqlite_enqueue_in_transaction(struct sqlite3 *db, const struct jobs_
                                           struct arena *arena, struct enqueue_result *out, pawl_error *err) {
     struct foreign_call call;
     struct enqueue_result result = {0};
-    pawl_status status = check_jobs_enqueue(in, err);
-    if (status == PAWL_OK)
-        status = foreign_begin(&call, db, "pawl_enqueue_sqlite", err);
-    if (status != PAWL_OK)
-        return status;
-    status = foreign_end(&call, jobs_enqueue_in(&call.op, in, arena, &result));
-    if (status == PAWL_OK)
-        *out = result;
-    return status;
+    TRY(check_jobs_enqueue(in, err));
+    TRY(foreign_begin(&call, db, "pawl_enqueue_sqlite", err));
+    TRY(foreign_end(&call, jobs_enqueue_in(&call.op, in, arena, &result)));
+    *out = result;
+    return PAWL_OK;
 }
 
 static pawl_status job_finish(struct operation *op, struct job_ref ref, int64_t duration_ms) {
@@ -137,14 +127,14 @@ static pawl_status job_finish(struct operation *op, struct job_ref ref, int64_t 
     struct finish_result result = {0};
     struct job_claim claim = {0};
     bool known = false;
-    pawl_status status = jobs_claim_find(op, ref.token, &claim, &known);
+    TRY(jobs_claim_find(op, ref.token, &claim, &known));
     in.instance = claim.instance;
-    if (status == PAWL_OK && known)
-        status = jobs_finish_in(op, &in, op->scratch, &result);
-    if (status == PAWL_OK && (!known || result.answers[0] != ANSWER_APPLIED))
-        status = error_set(op->err, PAWL_STALE, op->name,
-                           "the grant has ended: everything was rolled back; drop the job");
-    return status;
+    if (known)
+        TRY(jobs_finish_in(op, &in, op->scratch, &result));
+    if (!known || result.answers[0] != ANSWER_APPLIED)
+        return error_set(op->err, PAWL_STALE, op->name,
+                         "the grant has ended: everything was rolled back; drop the job");
+    return PAWL_OK;
 }
 
 pawl_status sqlite_job_finish_in_transaction(struct sqlite3 *db, struct job_ref ref, int64_t duration_ms,

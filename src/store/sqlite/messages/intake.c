@@ -1,5 +1,5 @@
 /* Moving rows of the intake table into the outbox. */
-#include "store/sqlite/messages/intake.h"
+#include "store/sqlite/messages/put.h"
 
 #include <stdio.h>
 
@@ -7,8 +7,6 @@
 #include "base/str.h"
 #include "base/uuid.h"
 #include "store/sqlite/file/row.h"
-#include "store/sqlite/messages/put.h"
-#include "store/sqlite/messages/refused.h"
 
 enum { INTAKE_ROWS = 500, INTAKE_BYTES = 8 << 20, NUMBER_BYTES = 32 };
 
@@ -70,20 +68,17 @@ pawl_status intake_drain(struct operation *op) {
     struct intake *intake = NULL;
     int64_t first = 0;
     bool found = false;
-    pawl_status status = statement_number(statement_begin(op, SQLITE_Q_INTAKE_FIRST), &first, &found);
-    if (status != PAWL_OK || !found)
-        return status;
+    TRY(statement_number(statement_begin(op, SQLITE_Q_INTAKE_FIRST), &first, &found));
+    if (!found)
+        return PAWL_OK;
     intake = arena_alloc(op->scratch, sizeof(*intake));
     if (intake == NULL)
         return operation_no_memory(op);
     intake->count = 0;
     intake->last = first;
-    status = read_rows(op, intake);
+    TRY(read_rows(op, intake));
     struct messages_put put = {.kind = KIND_OUTBOX, .messages = intake->messages, .count = intake->count};
     struct put_result result;
-    if (status == PAWL_OK)
-        status = put_messages(op, &put, false, op->scratch, &result);
-    if (status == PAWL_OK)
-        status = statement_run(SQL(op, SQLITE_Q_INTAKE_DELETE, intake->last));
-    return status;
+    TRY(put_messages(op, &put, false, op->scratch, &result));
+    return statement_run(SQL(op, SQLITE_Q_INTAKE_DELETE, intake->last));
 }

@@ -25,11 +25,11 @@ pawl_status pause_until(struct operation *op, const struct release_item *item, i
         return PAWL_OK;
     char id[UUID_TEXT_BYTES];
     bool waits = false;
-    pawl_status status = statement_any(
-        SQL(op, SQLITE_Q_PAUSE_HANDLER, item->handler, str_from(uuid_format(item->ref.id, id))), &waits);
+    TRY(statement_any(SQL(op, SQLITE_Q_PAUSE_HANDLER, item->handler, str_from(uuid_format(item->ref.id, id))),
+                      &waits));
     if (waits)
         *until_ms = PAWL_UNTIL_RESUMED_MS;
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status settle_holds(struct operation *op) {

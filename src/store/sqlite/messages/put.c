@@ -19,10 +19,9 @@ pawl_status request_use(struct operation *op, pawl_uuid key, bool *used) {
     if (uuid_is_nil(key))
         return PAWL_OK;
     int64_t written = 0;
-    pawl_status status = statement_run_count(SQL(op, SQLITE_Q_REQUEST_INSERT, key, op->now_ms), &written);
-    if (status == PAWL_OK)
-        *used = written == 0;
-    return status;
+    TRY(statement_run_count(SQL(op, SQLITE_Q_REQUEST_INSERT, key, op->now_ms), &written));
+    *used = written == 0;
+    return PAWL_OK;
 }
 
 pawl_status request_forget(struct operation *op, pawl_uuid key) {
@@ -35,17 +34,15 @@ static pawl_status dedupe(struct operation *op, const struct messages_put *in, c
                           enum store_answer *answer) {
     int64_t hash = 0, known = 0, written = 0;
     bool found = false;
-    pawl_status status = hash_payload(placed->message->payload, &hash, op->err);
-    if (status != PAWL_OK)
-        return status;
-    status = statement_run_count(SQL(op, SQLITE_Q_DEDUPE_INSERT, in->consumer, placed->id, hash, op->now_ms),
-                                 &written);
+    TRY(hash_payload(placed->message->payload, &hash, op->err));
+    TRY(statement_run_count(SQL(op, SQLITE_Q_DEDUPE_INSERT, in->consumer, placed->id, hash, op->now_ms),
+                            &written));
     *answer = ANSWER_APPLIED;
-    if (status != PAWL_OK || written == 1)
-        return status;
-    status = statement_number(SQL(op, SQLITE_Q_DEDUPE_HASH, in->consumer, placed->id), &known, &found);
+    if (written == 1)
+        return PAWL_OK;
+    TRY(statement_number(SQL(op, SQLITE_Q_DEDUPE_HASH, in->consumer, placed->id), &known, &found));
     *answer = found && known == hash ? ANSWER_DUPLICATE : ANSWER_CONFLICT;
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status insert(struct operation *op, const struct messages_put *in, const struct placed *placed) {
@@ -67,19 +64,16 @@ static void place(const struct operation *op, const pawl_outgoing *message, stru
 /* Answers, ids, numbers and places of the call; *count is how many are to be written. */
 static pawl_status plan(struct operation *op, const struct messages_put *in, struct placed *placed,
                         size_t *count, struct put_result *result) {
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; i < in->count && status == PAWL_OK; i++) {
+    for (size_t i = 0; i < in->count; i++) {
         struct placed *next = &placed[*count];
         next->id = in->messages[i].id;
         if (uuid_is_nil(next->id))
-            status = uuid_next(&next->id, op->err);
+            TRY(uuid_next(&next->id, op->err));
         place(op, &in->messages[i], next);
         result->ids[i] = next->id;
         result->answers[i] = ANSWER_APPLIED;
-        if (status == PAWL_OK && in->kind == KIND_INBOX)
-            status = dedupe(op, in, next, &result->answers[i]);
-        if (status != PAWL_OK)
-            break;
+        if (in->kind == KIND_INBOX)
+            TRY(dedupe(op, in, next, &result->answers[i]));
         if (result->answers[i] == ANSWER_DUPLICATE)
             op->tally[in->kind].duplicate++;
         if (result->answers[i] != ANSWER_APPLIED)
@@ -87,7 +81,7 @@ static pawl_status plan(struct operation *op, const struct messages_put *in, str
         next->seq = operation_next_seq(op);
         *count += 1;
     }
-    return status;
+    return PAWL_OK;
 }
 
 /* The rows of a lane lie together in the table, so writing lane by lane touches each page once. */
@@ -104,10 +98,9 @@ static pawl_status write_by_lane(struct operation *op, const struct messages_put
         starts[lane] += starts[lane - 1];
     for (size_t i = 0; i < count; i++)
         order[starts[placed[i].lane]++] = &placed[i];
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; i < count && status == PAWL_OK; i++)
-        status = insert(op, in, order[i]);
-    return status;
+    for (size_t i = 0; i < count; i++)
+        TRY(insert(op, in, order[i]));
+    return PAWL_OK;
 }
 
 /* Waiting workers are woken when this is committed; mostly there are none. */
@@ -130,13 +123,12 @@ pawl_status put_messages(struct operation *op, const struct messages_put *in, bo
     if (used || in->count == 0)
         return PAWL_OK;
     size_t count = 0;
-    pawl_status status = plan(op, in, placed, &count, &result);
-    if (status == PAWL_OK)
-        status = write_by_lane(op, in, placed, count);
+    TRY(plan(op, in, placed, &count, &result));
+    TRY(write_by_lane(op, in, placed, count));
     op->tally[in->kind].put += (int64_t)count;
-    if (status == PAWL_OK && count > 0 && !op->wake)
-        status = find_waiter(op, in->kind);
-    return status;
+    if (count > 0 && !op->wake)
+        TRY(find_waiter(op, in->kind));
+    return PAWL_OK;
 }
 
 pawl_status sqlite_messages_put(struct store *store, const struct messages_put *in, struct arena *arena,

@@ -38,15 +38,14 @@ static pawl_status revive(struct operation *op, enum store_kind kind, int64_t se
 }
 
 static pawl_status revive_parked(struct operation *op, const struct letter *letter) {
-    pawl_status status = PAWL_OK;
     bool more = true;
-    while (status == PAWL_OK && more) {
+    while (more) {
         int64_t seq = 0;
-        status = statement_number(SQL(op, SQLITE_Q_DEAD_PARKED, letter->ref.kind, letter->key), &seq, &more);
-        if (status == PAWL_OK && more)
-            status = revive(op, letter->ref.kind, seq, false);
+        TRY(statement_number(SQL(op, SQLITE_Q_DEAD_PARKED, letter->ref.kind, letter->key), &seq, &more));
+        if (more)
+            TRY(revive(op, letter->ref.kind, seq, false));
     }
-    return status;
+    return PAWL_OK;
 }
 
 /* One reference; `discard`: without the message itself. */
@@ -105,10 +104,9 @@ static pawl_status redrive_all(struct operation *op, const struct redrive *in, s
         order[i] = i;
     if (in->count > 0)
         qsort_r(order, in->count, sizeof(*order), by_kind_and_seq, (void *)in->refs);
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; i < in->count && status == PAWL_OK; i++)
-        status = bring_back(op, &in->refs[order[i]], in->discard, &list->answers[order[i]]);
-    return status;
+    for (size_t i = 0; i < in->count; i++)
+        TRY(bring_back(op, &in->refs[order[i]], in->discard, &list->answers[order[i]]));
+    return PAWL_OK;
 }
 
 static pawl_status run(struct store *store, const struct redrive *in, struct answer_list *out,

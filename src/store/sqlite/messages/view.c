@@ -13,15 +13,15 @@ static int leased_by_seq(const void *a, const void *b) {
 }
 
 pawl_status view_load_leased(struct operation *op, struct leased_list *list) {
-    pawl_status status = part_load_active(op);
+    TRY(part_load_active(op));
     size_t open = 0;
     for (struct part *part = op->parts; part != NULL; part = part->next)
         open += part->open;
     list->at = arena_array(op->scratch, open, sizeof(*list->at));
     list->count = 0;
-    if (status == PAWL_OK && list->at == NULL)
-        status = operation_no_memory(op);
-    for (struct part *part = op->parts; part != NULL && status == PAWL_OK; part = part->next)
+    if (list->at == NULL)
+        return operation_no_memory(op);
+    for (struct part *part = op->parts; part != NULL; part = part->next)
         for (size_t i = 0; i < part->count; i++)
             if (part->items[i].mark == MARK_OPEN)
                 list->at[list->count++] =
@@ -32,7 +32,7 @@ pawl_status view_load_leased(struct operation *op, struct leased_list *list) {
                                     .instance = part->instance};
     if (list->count > 0)
         qsort(list->at, list->count, sizeof(*list->at), leased_by_seq);
-    return status;
+    return PAWL_OK;
 }
 
 const struct leased *view_find_leased(const struct leased_list *list, int64_t seq) {
@@ -44,10 +44,9 @@ const struct leased *view_find_leased(const struct leased_list *list, int64_t se
 static pawl_status is_head(struct operation *op, const struct view_row *row, bool *head) {
     int64_t first = 0;
     bool found = false;
-    pawl_status status =
-        statement_number(SQL(op, SQLITE_Q_ASIDE_FOLLOWERS, row->ref.kind, row->key, 0), &first, &found);
+    TRY(statement_number(SQL(op, SQLITE_Q_ASIDE_FOLLOWERS, row->ref.kind, row->key, 0), &first, &found));
     *head = found && first == row->ref.seq;
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status fill_state(struct operation *op, const struct leased_list *all, struct view_row *row) {
@@ -56,9 +55,7 @@ static pawl_status fill_state(struct operation *op, const struct leased_list *al
     struct hold hold;
     bool held = false, head = false;
     row->row.state = by_place[row->ref.place];
-    pawl_status status = hold_find(op, row->ref.kind, row->key, &hold, &held);
-    if (status != PAWL_OK)
-        return status;
+    TRY(hold_find(op, row->ref.kind, row->key, &hold, &held));
     row->hold_state = held ? (int)hold.state : 0;
     row->hold_by_seq = held ? hold.by_seq : 0;
     if (leased != NULL) {
@@ -67,11 +64,11 @@ static pawl_status fill_state(struct operation *op, const struct leased_list *al
         row->row.item.token = leased->token;
         row->row.item.lease_until_ms = leased->lease_until_ms;
     } else if (row->ref.place == PLACE_ASIDE && row->hold_state == HOLD_WAITING) {
-        status = is_head(op, row, &head);
+        TRY(is_head(op, row, &head));
         row->row.state = head ? STATE_SCHEDULED : STATE_BLOCKED;
         row->row.scheduled_ms = head ? row->scheduled_ms : 0;
     }
-    return status;
+    return PAWL_OK;
 }
 
 #define M(name) MEMBER(struct view_row, name)
@@ -114,8 +111,8 @@ static const struct row_shape ref_shape = ROW_SHAPE(struct view_ref, ref_members
 
 pawl_status view_refs_by_id(struct operation *op, pawl_uuid id, struct view_ref **refs, size_t *count) {
     struct row_list list = {NULL, 0};
-    pawl_status status = rows_read(SQL(op, SQLITE_Q_VIEW_BY_ID, id), &ref_shape, op->scratch, &list);
+    TRY(rows_read(SQL(op, SQLITE_Q_VIEW_BY_ID, id), &ref_shape, op->scratch, &list));
     *refs = list.rows;
     *count = list.count;
-    return status;
+    return PAWL_OK;
 }

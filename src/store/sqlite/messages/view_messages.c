@@ -82,9 +82,9 @@ static pawl_status collect(struct listing *l, struct statement *s, enum view_pla
     }
     if (looked == room)
         stop_at(l, seq);
-    pawl_status status = statement_end(s);
+    TRY(statement_end(s));
     cut(l);
-    return status;
+    return PAWL_OK;
 }
 
 /* The lane that a list is about; -1: every lane, -2: none, because the stream is in another. */
@@ -140,9 +140,8 @@ static bool text_fits(pawl_str wanted, pawl_str text) {
 /* What is in flight is known: nothing else is looked at. */
 static pawl_status list_leased(struct listing *l) {
     const struct message_filter *filter = l->filter;
-    pawl_status status = PAWL_OK;
     size_t looked = 0;
-    for (size_t i = 0; i < l->leased.count && l->count < l->limit && status == PAWL_OK; i++) {
+    for (size_t i = 0; i < l->leased.count && l->count < l->limit; i++) {
         const struct view_ref *ref = &l->leased.at[i].ref;
         struct view_row row;
         bool found = false;
@@ -153,26 +152,25 @@ static pawl_status list_leased(struct listing *l) {
             l->until_seq = ref->seq - 1;
             break;
         }
-        status = view_load(l->op, ref, &l->leased, l->op->scratch, &row, &found);
-        if (status == PAWL_OK && found && text_fits(filter->stream, row.row.item.stream) &&
+        TRY(view_load(l->op, ref, &l->leased, l->op->scratch, &row, &found));
+        if (found && text_fits(filter->stream, row.row.item.stream) &&
             text_fits(filter->type, row.row.item.type) && text_fits(filter->topic, row.row.item.topic))
             l->refs[l->count++] = *ref;
     }
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status list_kind(struct listing *l, int kind) {
-    pawl_status status = PAWL_OK;
     bool any_fingerprint = str_absent(l->filter->fingerprint); /* only dead letters have one */
     if (any_fingerprint && wants(l, STATE_READY))
-        status = list_messages(l, kind);
-    if (status == PAWL_OK && any_fingerprint && (wants(l, STATE_SCHEDULED) || wants(l, STATE_BLOCKED)))
-        status = list_aside(l, kind);
-    if (status == PAWL_OK && wants(l, STATE_DEAD))
-        status = list_dead(l, kind);
-    if (status == PAWL_OK && any_fingerprint && wants(l, STATE_DONE))
-        status = list_history(l, kind);
-    return status;
+        TRY(list_messages(l, kind));
+    if (any_fingerprint && (wants(l, STATE_SCHEDULED) || wants(l, STATE_BLOCKED)))
+        TRY(list_aside(l, kind));
+    if (wants(l, STATE_DEAD))
+        TRY(list_dead(l, kind));
+    if (any_fingerprint && wants(l, STATE_DONE))
+        TRY(list_history(l, kind));
+    return PAWL_OK;
 }
 
 /* How many rows of each table to examine. Without a condition on the rows, each of them matches, and a page
@@ -211,20 +209,18 @@ static pawl_status list_all(struct operation *op, const struct message_filter *f
     l.limit = filter->limit > 0 ? (size_t)filter->limit : PAWL_LIST_DEFAULT;
     l.refs = arena_array(op->scratch, 2 * l.limit, sizeof(*l.refs));
     share_scan(&l);
-    pawl_status status = l.refs != NULL ? view_load_leased(op, &l.leased) : operation_no_memory(op);
-    if (status == PAWL_OK && filter->state == STATE_LEASED && str_absent(filter->fingerprint))
-        status = list_leased(&l);
-    for (int kind = 1; kind <= KIND_COUNT && status == PAWL_OK && filter->state != STATE_LEASED; kind++)
+    TRY(l.refs != NULL ? view_load_leased(op, &l.leased) : operation_no_memory(op));
+    if (filter->state == STATE_LEASED && str_absent(filter->fingerprint))
+        TRY(list_leased(&l));
+    for (int kind = 1; kind <= KIND_COUNT && filter->state != STATE_LEASED; kind++)
         if (filter->kind == 0 || (int)filter->kind == kind)
-            status = list_kind(&l, kind);
+            TRY(list_kind(&l, kind));
     int64_t next = l.until_seq == INT64_MAX ? 0 : l.until_seq;
-    if (status == PAWL_OK && l.count == l.limit)
+    if (l.count == l.limit)
         next = l.refs[l.limit - 1].seq;
-    if (status == PAWL_OK)
-        status = load_refs(op, l.refs, l.count, &l.leased, arena, out);
-    if (status == PAWL_OK)
-        out->next_seq = next;
-    return status;
+    TRY(load_refs(op, l.refs, l.count, &l.leased, arena, out));
+    out->next_seq = next;
+    return PAWL_OK;
 }
 
 pawl_status sqlite_messages(struct store *store, const struct message_filter *filter, struct arena *arena,

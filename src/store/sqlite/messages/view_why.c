@@ -16,13 +16,12 @@ static pawl_status load_by_seq(struct asking *a, const struct view_row *near, in
                                struct view_row *row, bool *found) {
     struct view_ref ref = near->ref;
     ref.seq = seq;
-    pawl_status status = PAWL_OK;
     *found = false;
-    for (int place = PLACE_MESSAGE; place <= PLACE_DEAD && !*found && status == PAWL_OK; place++) {
+    for (int place = PLACE_MESSAGE; place <= PLACE_DEAD && !*found; place++) {
         ref.place = (enum view_place)place;
-        status = view_load(a->op, &ref, &a->leased, a->arena, row, found);
+        TRY(view_load(a->op, &ref, &a->leased, a->arena, row, found));
     }
-    return status;
+    return PAWL_OK;
 }
 
 /* The first unfinished message of its stream; *seq 0 when that is the message itself. */
@@ -35,10 +34,10 @@ static pawl_status find_blocker(struct asking *a, const struct view_row *row, in
         first = column_int(&s, 0);
         *many_ahead = column_int(&s, 1) != 0;
     }
-    pawl_status status = statement_end(&s);
+    TRY(statement_end(&s));
     bool later = row->ref.place == PLACE_ASIDE && first > row->ref.seq;
     *seq = first == row->ref.seq || later ? 0 : first;
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status ask_lane(struct asking *a, const struct view_row *row, enum why_cause *cause,
@@ -82,9 +81,7 @@ static pawl_status find_cause(struct asking *a, const struct view_row *row, int6
         return PAWL_OK;
     }
     bool many_ahead = false;
-    pawl_status status = find_blocker(a, row, blocker, &many_ahead);
-    if (status != PAWL_OK)
-        return status;
+    TRY(find_blocker(a, row, blocker, &many_ahead));
     out->many_ahead = *blocker == 0 && many_ahead && !str_absent(row->row.item.stream);
     if (*blocker != 0) {
         out->cause = WHY_BEHIND;
@@ -92,9 +89,9 @@ static pawl_status find_cause(struct asking *a, const struct view_row *row, int6
         out->until_ms = row->scheduled_ms;
         out->cause = WHY_SCHEDULED;
     } else {
-        status = ask_lane(a, row, &out->cause, out);
+        TRY(ask_lane(a, row, &out->cause, out));
     }
-    return status;
+    return PAWL_OK;
 }
 
 /* Unfinished ones first, then dead, then done; each by seq. */
@@ -118,33 +115,29 @@ static pawl_status answer(struct asking *a, pawl_uuid id, struct why *out) {
     size_t count = 0;
     int64_t blocker = 0, ignored = 0;
     bool found = false;
-    pawl_status status = view_load_leased(a->op, &a->leased);
-    if (status == PAWL_OK)
-        status = view_refs_by_id(a->op, id, &refs, &count);
+    TRY(view_load_leased(a->op, &a->leased));
+    TRY(view_refs_by_id(a->op, id, &refs, &count));
     const struct view_ref *ref = pick(refs, count);
-    if (status == PAWL_OK && ref != NULL)
-        status = view_load(a->op, ref, &a->leased, a->arena, &row, &found);
-    if (status == PAWL_OK && !found)
-        status = error_set(a->op->err, PAWL_NOT_FOUND, a->op->name,
-                           "no message %s is known: it was never put, or it is done and gone",
-                           uuid_format(id, text));
-    if (status == PAWL_OK)
-        status = find_cause(a, &row, &blocker, out);
-    if (status != PAWL_OK)
-        return status;
+    if (ref != NULL)
+        TRY(view_load(a->op, ref, &a->leased, a->arena, &row, &found));
+    if (!found)
+        return error_set(a->op->err, PAWL_NOT_FOUND, a->op->name,
+                         "no message %s is known: it was never put, or it is done and gone",
+                         uuid_format(id, text));
+    TRY(find_cause(a, &row, &blocker, out));
     out->row = row.row;
     out->now_ms = a->op->now_ms;
     if (blocker == 0)
         return PAWL_OK;
     struct why step = {0};
-    status = load_by_seq(a, &row, blocker, &other, &found);
-    if (status == PAWL_OK && found) {
+    TRY(load_by_seq(a, &row, blocker, &other, &found));
+    if (found) {
         out->blocker_id = other.row.item.id;
         out->blocker_seq = blocker;
-        status = find_cause(a, &other, &ignored, &step);
+        TRY(find_cause(a, &other, &ignored, &step));
         out->blocker_cause = step.cause;
     }
-    return status;
+    return PAWL_OK;
 }
 
 pawl_status sqlite_why(struct store *store, pawl_uuid id, struct arena *arena, struct why *out,

@@ -28,32 +28,30 @@ static pawl_status renew(struct change *c, struct partition_row *part) {
     part->generation++;
     part->job = 0;
     part->updated_ms = c->call.op->now_ms;
-    pawl_status status = partition_save(c->call.op, part);
-    if (status == PAWL_OK && old != 0)
-        status = jobs_drop(&c->call, old);
-    if (status == PAWL_OK)
-        status = runs_page_put(&c->call, &c->run, part);
-    if (status == PAWL_OK)
-        status = partition_save(c->call.op, part);
-    return status == PAWL_OK ? jobs_wake_wanted(c->call.op) : status;
+    TRY(partition_save(c->call.op, part));
+    if (old != 0)
+        TRY(jobs_drop(&c->call, old));
+    TRY(runs_page_put(&c->call, &c->run, part));
+    TRY(partition_save(c->call.op, part));
+    return jobs_wake_wanted(c->call.op);
 }
 
 static pawl_status reset_in(struct change *c, const struct partition_reset *in, enum store_answer *answer) {
     struct partition_row part;
     bool found = false;
-    pawl_status status = partition_load(c->call.op, in->run, in->part, c->call.op->scratch, &part, &found);
+    TRY(partition_load(c->call.op, in->run, in->part, c->call.op->scratch, &part, &found));
     *answer = !c->found || !found           ? ANSWER_NOT_FOUND
               : !run_workable(c->run.state) ? ANSWER_CONFLICT
                                             : ANSWER_APPLIED;
-    if (status != PAWL_OK || *answer != ANSWER_APPLIED)
-        return status;
-    status = runs_partition_open(&c->call, &c->run, &part);
+    if (*answer != ANSWER_APPLIED)
+        return PAWL_OK;
+    TRY(runs_partition_open(&c->call, &c->run, &part));
     part.offset = in->offset;
     part.cursor = in->cursor;
     part.page = 0;
     part.items = part.repeats = part.pages = part.skipped = part.slow = 0;
     part.fetch_ms = part.fetch_ms_max = part.fetch_ms_last = 0;
-    return status == PAWL_OK ? renew(c, &part) : status;
+    return renew(c, &part);
 }
 
 pawl_status sqlite_runs_reset(struct store *store, const struct partition_reset *in, enum store_answer *out,
@@ -82,12 +80,10 @@ static pawl_status retry_one(struct change *c, int place, struct run_retried *ou
 static pawl_status retry_consolidation(struct change *c) {
     int64_t old = c->run.job;
     c->run.job = 0;
-    pawl_status status = runs_save(c->call.op, &c->run);
-    if (status == PAWL_OK)
-        status = jobs_drop(&c->call, old);
-    if (status == PAWL_OK)
-        status = runs_open(&c->call, &c->run, RUN_IS_CONSOLIDATING);
-    return status == PAWL_OK ? runs_consolidate(&c->call, &c->run) : status;
+    TRY(runs_save(c->call.op, &c->run));
+    TRY(jobs_drop(&c->call, old));
+    TRY(runs_open(&c->call, &c->run, RUN_IS_CONSOLIDATING));
+    return runs_consolidate(&c->call, &c->run);
 }
 
 static pawl_status retry_in(struct change *c, const struct run_retry *in, struct run_retried *out) {
@@ -95,23 +91,22 @@ static pawl_status retry_in(struct change *c, const struct run_retry *in, struct
     struct partition_row part;
     bool found = false;
     *out = (struct run_retried){ANSWER_CONFLICT, 0};
-    pawl_status status = PAWL_OK;
     if (in->part >= 0)
-        status = partition_load(c->call.op, in->run, in->part, c->call.op->scratch, &part, &found);
+        TRY(partition_load(c->call.op, in->run, in->part, c->call.op->scratch, &part, &found));
     if (!c->found || (in->part >= 0 && !found))
         out->answer = ANSWER_NOT_FOUND;
-    if (status != PAWL_OK || out->answer == ANSWER_NOT_FOUND || !run_workable(c->run.state))
-        return status;
+    if (out->answer == ANSWER_NOT_FOUND || !run_workable(c->run.state))
+        return PAWL_OK;
     if (in->part >= 0)
         return retry_one(c, in->part, out);
-    status = partition_places(c->call.op, in->run, PART_FAILED, &failed);
-    for (size_t i = 0; status == PAWL_OK && i < failed.count; i++)
-        status = retry_one(c, (int)failed.ids[i], out);
-    if (status == PAWL_OK && failed.count == 0 && c->run.state == RUN_IS_FAILED && !c->run.consolidated) {
-        status = retry_consolidation(c);
+    TRY(partition_places(c->call.op, in->run, PART_FAILED, &failed));
+    for (size_t i = 0; i < failed.count; i++)
+        TRY(retry_one(c, (int)failed.ids[i], out));
+    if (failed.count == 0 && c->run.state == RUN_IS_FAILED && !c->run.consolidated) {
+        TRY(retry_consolidation(c));
         *out = (struct run_retried){ANSWER_APPLIED, 1};
     }
-    return status;
+    return PAWL_OK;
 }
 
 pawl_status sqlite_runs_retry(struct store *store, const struct run_retry *in, struct run_retried *out,
@@ -128,37 +123,36 @@ typedef pawl_status (*partition_change)(struct change *c, struct partition_row *
 /* Every active partition of the run. */
 static pawl_status change_active(struct change *c, partition_change change) {
     struct id_list active = {NULL, 0};
-    pawl_status status = partition_places(c->call.op, c->run.id, PART_ACTIVE, &active);
-    for (size_t i = 0; status == PAWL_OK && i < active.count; i++) {
+    TRY(partition_places(c->call.op, c->run.id, PART_ACTIVE, &active));
+    for (size_t i = 0; i < active.count; i++) {
         struct partition_row part;
         bool found = false;
         int64_t old = 0;
-        status =
-            partition_load(c->call.op, c->run.id, (int)active.ids[i], c->call.op->scratch, &part, &found);
-        if (status != PAWL_OK || !found)
+        TRY(partition_load(c->call.op, c->run.id, (int)active.ids[i], c->call.op->scratch, &part, &found));
+        if (!found)
             continue;
-        status = change(c, &part, &old);
-        if (status == PAWL_OK)
-            status = partition_save(c->call.op, &part);
-        if (status == PAWL_OK && old != 0)
-            status = jobs_drop(&c->call, old);
+        TRY(change(c, &part, &old));
+        TRY(partition_save(c->call.op, &part));
+        if (old != 0)
+            TRY(jobs_drop(&c->call, old));
     }
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status pause_partition(struct change *c, struct partition_row *part, int64_t *old) {
     struct stored_job job;
     bool found = false;
-    pawl_status status = part->job != 0 ? jobs_brief(&c->call, part->job, &job, &found) : PAWL_OK;
+    if (part->job != 0)
+        TRY(jobs_brief(&c->call, part->job, &job, &found));
     part->paused = c->run.paused;
-    if (status == PAWL_OK && !c->run.paused && part->job == 0) {
+    if (!c->run.paused && part->job == 0) {
         part->updated_ms = c->call.op->now_ms;
-        status = runs_page_put(&c->call, &c->run, part);
-    } else if (status == PAWL_OK && c->run.paused && found && job.row.state != JOB_RUNNING) {
+        TRY(runs_page_put(&c->call, &c->run, part));
+    } else if (c->run.paused && found && job.row.state != JOB_RUNNING) {
         *old = part->job;
         part->job = 0;
     }
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status pause_in(struct change *c, bool paused, enum store_answer *answer) {
@@ -169,10 +163,9 @@ static pawl_status pause_in(struct change *c, bool paused, enum store_answer *an
     if (*answer != ANSWER_APPLIED)
         return PAWL_OK;
     c->run.paused = paused;
-    pawl_status status = runs_save(c->call.op, &c->run);
-    if (status == PAWL_OK)
-        status = change_active(c, pause_partition);
-    return status == PAWL_OK ? jobs_wake_wanted(c->call.op) : status;
+    TRY(runs_save(c->call.op, &c->run));
+    TRY(change_active(c, pause_partition));
+    return jobs_wake_wanted(c->call.op);
 }
 
 pawl_status sqlite_runs_pause(struct store *store, int64_t run, bool paused, enum store_answer *out,
@@ -219,11 +212,8 @@ static pawl_status hold(struct change *c, int64_t hold_ms) {
     pawl_str key = NONE;
     struct jobrule_key state = {0};
     struct jobrule_limit limit = {c->run.concurrency, c->run.rate, c->run.rate_ms, 1};
-    pawl_status status = run_key_text(c->run.id, c->call.op->scratch, &key, c->call.op->err);
-    if (status == PAWL_OK)
-        status = jobs_key(c->call.op, key, &state);
-    if (status != PAWL_OK)
-        return status;
+    TRY(run_key_text(c->run.id, c->call.op->scratch, &key, c->call.op->err));
+    TRY(jobs_key(c->call.op, key, &state));
     int64_t hold_us = jobrule_hold_us(&limit, c->call.op->now_ms + hold_ms);
     state.tat_us = hold_us > state.tat_us ? hold_us : state.tat_us;
     return jobs_key_keep(c->call.op, &state);

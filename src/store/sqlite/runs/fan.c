@@ -15,15 +15,15 @@ pawl_status runs_page_put(struct jobs_call *call, const struct run_row *run, str
     part->job = 0;
     if (part->paused)
         return PAWL_OK;
-    pawl_status status = run_page_job(run, part, call->op->scratch, &job, call->op->err);
-    return status == PAWL_OK ? put_job(call, &job, &part->job) : status;
+    TRY(run_page_job(run, part, call->op->scratch, &job, call->op->err));
+    return put_job(call, &job, &part->job);
 }
 
 pawl_status runs_limit(struct operation *op, const struct run_row *run) {
     struct job_limit limit = {
         .concurrency = run->concurrency, .rate = run->rate, .rate_ms = run->rate_ms, .weight = 1};
-    pawl_status status = run_key_text(run->id, op->scratch, &limit.key, op->err);
-    return status == PAWL_OK ? jobs_limit_put(op, &limit) : status;
+    TRY(run_key_text(run->id, op->scratch, &limit.key, op->err));
+    return jobs_limit_put(op, &limit);
 }
 
 static pawl_status children_failed_text(struct jobs_call *call, int failed, pawl_str *text) {
@@ -50,9 +50,9 @@ static pawl_status tell_parent(struct jobs_call *call, const struct run_row *run
     int by = open ? 1 : -1;
     if (run->parent == 0)
         return PAWL_OK;
-    pawl_status status = runs_load(call->op, run->parent, call->op->scratch, &parent, &found);
-    if (status != PAWL_OK || !found)
-        return status;
+    TRY(runs_load(call->op, run->parent, call->op->scratch, &parent, &found));
+    if (!found)
+        return PAWL_OK;
     parent.children_open += by;
     parent.children_failed -= run->state != RUN_IS_COMPLETED ? by : 0;
     if (open && parent.state == RUN_IS_FAILED && parent.consolidated)
@@ -64,13 +64,14 @@ static pawl_status tell_parent(struct jobs_call *call, const struct run_row *run
 
 pawl_status runs_open(struct jobs_call *call, struct run_row *run, enum run_state state) {
     bool ended = run_ended(run->state);
-    pawl_status status = ended ? tell_parent(call, run, true) : PAWL_OK;
-    if (status == PAWL_OK && ended && run->paced)
-        status = runs_limit(call->op, run);
+    if (ended)
+        TRY(tell_parent(call, run, true));
+    if (ended && run->paced)
+        TRY(runs_limit(call->op, run));
     run->state = state;
     run->error = NONE;
     run->ended_ms = 0;
-    return status == PAWL_OK ? runs_save(call->op, run) : status;
+    return runs_save(call->op, run);
 }
 
 pawl_status runs_end(struct jobs_call *call, struct run_row *run, enum run_state state, pawl_str error) {
@@ -80,17 +81,16 @@ pawl_status runs_end(struct jobs_call *call, struct run_row *run, enum run_state
     run->state = state;
     run->ended_ms = call->op->now_ms;
     run->error = error;
-    pawl_status status = runs_save(call->op, run);
-    if (status == PAWL_OK && run->paced)
-        status = run_key_text(run->id, call->op->scratch, &none.key, call->op->err);
-    if (status == PAWL_OK && run->paced)
-        status = jobs_limit_put(call->op, &none);
-    if (status == PAWL_OK && !str_absent(run->wait_key)) {
-        status = run_end_signal(run, call->op->scratch, &wake, call->op->err);
-        if (status == PAWL_OK)
-            status = jobs_wake_in(call, &wake, &ignored);
+    TRY(runs_save(call->op, run));
+    if (run->paced)
+        TRY(run_key_text(run->id, call->op->scratch, &none.key, call->op->err));
+    if (run->paced)
+        TRY(jobs_limit_put(call->op, &none));
+    if (!str_absent(run->wait_key)) {
+        TRY(run_end_signal(run, call->op->scratch, &wake, call->op->err));
+        TRY(jobs_wake_in(call, &wake, &ignored));
     }
-    return status == PAWL_OK ? tell_parent(call, run, false) : status;
+    return tell_parent(call, run, false);
 }
 
 /* The consolidation has ended, or there was none to do. */
@@ -109,14 +109,11 @@ pawl_status runs_consolidate(struct jobs_call *call, struct run_row *run) {
     if (str_absent(run->consolidate))
         return consolidated(call, run);
     run->state = RUN_IS_CONSOLIDATING;
-    pawl_status status = runs_load_sums(call->op, run);
-    if (status == PAWL_OK)
-        status = run_consolidate_job(run, run->items, call->op->scratch, &job, call->op->err);
-    if (status == PAWL_OK)
-        status = put_job(call, &job, &run->job);
-    if (status == PAWL_OK)
-        status = jobs_wake_wanted(call->op);
-    return status == PAWL_OK ? runs_save(call->op, run) : status;
+    TRY(runs_load_sums(call->op, run));
+    TRY(run_consolidate_job(run, run->items, call->op->scratch, &job, call->op->err));
+    TRY(put_job(call, &job, &run->job));
+    TRY(jobs_wake_wanted(call->op));
+    return runs_save(call->op, run);
 }
 
 pawl_status runs_fan_in(struct jobs_call *call, struct run_row *run) {
@@ -148,15 +145,13 @@ pawl_status runs_partition_end(struct jobs_call *call, struct run_row *run, stru
     run->remaining--;
     run->done += state == PART_DONE;
     run->failed += state == PART_FAILED;
-    pawl_status status = partition_save(call->op, part);
-    if (status == PAWL_OK && !str_absent(run->announce)) {
-        status = run_announce_job(run, part, call->op->scratch, &job, call->op->err);
-        if (status == PAWL_OK)
-            status = put_job(call, &job, &id);
-        if (status == PAWL_OK)
-            status = jobs_wake_wanted(call->op);
+    TRY(partition_save(call->op, part));
+    if (!str_absent(run->announce)) {
+        TRY(run_announce_job(run, part, call->op->scratch, &job, call->op->err));
+        TRY(put_job(call, &job, &id));
+        TRY(jobs_wake_wanted(call->op));
     }
-    return status == PAWL_OK ? runs_fan_in(call, run) : status;
+    return runs_fan_in(call, run);
 }
 
 pawl_status runs_partition_open(struct jobs_call *call, struct run_row *run, struct partition_row *part) {
@@ -193,21 +188,19 @@ pawl_status runs_job_ended(struct jobs_call *call, const struct job *job, enum r
     pawl_str why = NONE;
     if ((job->flags & JOB_RUN) == 0 || !run_job_name(job->unique_key, &name))
         return PAWL_OK;
-    pawl_status status = run_job_end_text(job, how, error, call->op->scratch, &why, call->op->err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(run_job_end_text(job, how, error, call->op->scratch, &why, call->op->err));
     if (name.part >= 0)
         return page_ended(call, &name, job, why);
-    status = runs_load(call->op, name.run, call->op->scratch, &run, &found);
+    TRY(runs_load(call->op, name.run, call->op->scratch, &run, &found));
     bool waits =
         found && run.job == job->id &&
         (run.state == RUN_IS_CONSOLIDATING || (run.state == RUN_IS_FAILED && how == RUN_JOB_COMPLETED));
-    if (status != PAWL_OK || !waits)
-        return status;
+    if (!waits)
+        return PAWL_OK;
     if (how == RUN_JOB_COMPLETED) {
         if (run.state == RUN_IS_FAILED)
-            status = runs_open(call, &run, RUN_IS_CONSOLIDATING);
-        return status == PAWL_OK ? consolidated(call, &run) : status;
+            TRY(runs_open(call, &run, RUN_IS_CONSOLIDATING));
+        return consolidated(call, &run);
     }
     why = str_from(arena_printf(call->op->scratch, "the consolidation failed: %.*s", STR_ARG(why)));
     return str_absent(why) ? operation_no_memory(call->op) : runs_end(call, &run, RUN_IS_FAILED, why);

@@ -25,31 +25,27 @@ static pawl_status page_load(struct page_call *p) {
     bool held = false;
     struct operation *op = p->call.op;
     p->answer = ANSWER_APPLIED;
-    pawl_status status = jobs_held(&p->call, p->ref->job, &held);
-    if (status != PAWL_OK)
-        return status;
+    TRY(jobs_held(&p->call, p->ref->job, &held));
     if (!held)
         return complete_job(p);
-    status = partition_load(op, p->ref->run, p->ref->part, op->scratch, &p->part, &p->part_found);
-    if (status == PAWL_OK)
-        status = runs_load(op, p->ref->run, op->scratch, &p->run, &p->run_found);
+    TRY(partition_load(op, p->ref->run, p->ref->part, op->scratch, &p->part, &p->part_found));
+    TRY(runs_load(op, p->ref->run, op->scratch, &p->run, &p->run_found));
     p->skip = run_guard(p->ref, p->run_found ? &p->run : NULL, p->part_found ? &p->part : NULL);
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status skip_page(struct page_call *p) {
-    pawl_status status = PAWL_OK;
     if (p->part_found) {
         p->part.skipped++;
-        status = partition_save(p->call.op, &p->part);
+        TRY(partition_save(p->call.op, &p->part));
     }
-    return status == PAWL_OK ? complete_job(p) : status;
+    return complete_job(p);
 }
 
 static pawl_status begin_in(struct page_call *p) {
-    pawl_status status = page_load(p);
-    if (status != PAWL_OK || p->answer != ANSWER_APPLIED)
-        return status;
+    TRY(page_load(p));
+    if (p->answer != ANSWER_APPLIED)
+        return PAWL_OK;
     if (p->skip == PAGE_NOT_SKIPPED && p->part.paused && p->part.state == PART_ACTIVE) {
         p->skip = PAGE_PAUSED;
         if (p->part.job == p->ref->job.id)
@@ -65,7 +61,6 @@ static pawl_status page_give(const struct page_call *p, struct arena *arena, str
                         .outcome = PAGE_SKIPPED,
                         .skip = p->skip,
                         .next_offset = p->part_found ? p->part.offset : 0};
-    pawl_status status = PAWL_OK;
     if (p->answer == ANSWER_APPLIED && p->skip == PAGE_NOT_SKIPPED) {
         page.outcome = PAGE_ADVANCED;
         page.bounded = p->part.bounded;
@@ -84,12 +79,11 @@ static pawl_status page_give(const struct page_call *p, struct arena *arena, str
                      {p->part.name, &page.partition},   {p->part.params, &page.params},
                      {p->part.cursor, &page.cursor},    {p->run.traceparent, &page.traceparent},
                      {p->run.agent, &page.agent}};
-        for (size_t i = 0; status == PAWL_OK && i < sizeof texts / sizeof texts[0]; i++)
-            status = str_dup(arena, texts[i].from, texts[i].to, err);
+        for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+            TRY(str_dup(arena, texts[i].from, texts[i].to, err));
     }
-    if (status == PAWL_OK)
-        *out = page;
-    return status;
+    *out = page;
+    return PAWL_OK;
 }
 
 pawl_status sqlite_runs_page_begin(struct store *store, const struct page_ref *in, struct arena *arena,
@@ -114,22 +108,20 @@ static pawl_status store_by_target(struct page_call *p, const struct page_commit
     struct statement s = SQL(op, SQLITE_Q_RUN_TARGET_FIND, p->run.target);
     if (statement_next(&s))
         sql = column_copy(&s, 0, op->scratch);
-    pawl_status status = statement_end(&s);
-    if (status == PAWL_OK)
-        status = run_items_json(in, &p->part, items, count, op->scratch, &json, op->err);
-    return status == PAWL_OK ? user_sql_run(op, sql, json, op->err) : status;
+    TRY(statement_end(&s));
+    TRY(run_items_json(in, &p->part, items, count, op->scratch, &json, op->err));
+    return user_sql_run(op, sql, json, op->err);
 }
 
 static pawl_status store_items(struct page_call *p, const struct page_commit *in, size_t *distinct) {
     struct run_item *items = NULL;
-    pawl_status status =
-        run_items_distinct(in->items, in->count, p->call.op->scratch, &items, distinct, p->call.op->err);
-    if (status == PAWL_OK && !str_absent(p->run.target))
+    TRY(run_items_distinct(in->items, in->count, p->call.op->scratch, &items, distinct, p->call.op->err));
+    if (!str_absent(p->run.target))
         return *distinct > 0 ? store_by_target(p, in, items, *distinct) : PAWL_OK;
-    for (size_t i = 0; status == PAWL_OK && i < *distinct; i++)
-        status = statement_run(SQL(p->call.op, SQLITE_Q_RUN_ITEM_PUT, p->ref->run, items[i].key, p->ref->part,
-                                   str_absent(items[i].payload) ? STR("null") : items[i].payload));
-    return status;
+    for (size_t i = 0; i < *distinct; i++)
+        TRY(statement_run(SQL(p->call.op, SQLITE_Q_RUN_ITEM_PUT, p->ref->run, items[i].key, p->ref->part,
+                              str_absent(items[i].payload) ? STR("null") : items[i].payload)));
+    return PAWL_OK;
 }
 
 /* The page is an endless loop: its job dies, and the partition fails. */
@@ -143,56 +135,49 @@ static pawl_status fail_page(struct page_call *p, const struct page_commit *in, 
     out->outcome = PAGE_FAILED;
     /* Before its job, because this may be the job of a duplicate page, whose end does not affect the
      * partition. */
-    pawl_status status = runs_partition_end(&p->call, &p->run, &p->part, PART_FAILED, out->error);
-    return status == PAWL_OK ? jobs_report_one(&p->call, &item, &p->answer) : status;
+    TRY(runs_partition_end(&p->call, &p->run, &p->part, PART_FAILED, out->error));
+    return jobs_report_one(&p->call, &item, &p->answer);
 }
 
 static pawl_status advance(struct page_call *p, const struct page_commit *in, bool more,
                            struct page_result *out) {
     struct finish_item done = {.ref = p->ref->job, .outcome = JOB_COMPLETE, .duration_ms = in->fetch_ms};
-    pawl_status status = PAWL_OK;
     out->outcome = more ? PAGE_ADVANCED : PAGE_FINISHED;
     out->next_offset = p->part.offset;
     p->part.job = 0;
     if (more) {
-        status = runs_page_put(&p->call, &p->run, &p->part);
+        TRY(runs_page_put(&p->call, &p->run, &p->part));
         out->next_job = p->part.job;
-        if (status == PAWL_OK)
-            status = partition_save(p->call.op, &p->part);
-        if (status == PAWL_OK && out->next_job != 0)
-            status = jobs_wake_wanted(p->call.op);
+        TRY(partition_save(p->call.op, &p->part));
+        if (out->next_job != 0)
+            TRY(jobs_wake_wanted(p->call.op));
     } else {
-        status = runs_partition_end(&p->call, &p->run, &p->part, PART_DONE, (pawl_str){NULL, 0});
+        TRY(runs_partition_end(&p->call, &p->run, &p->part, PART_DONE, (pawl_str){NULL, 0}));
         out->last = p->run.remaining == 0;
     }
-    return status == PAWL_OK ? jobs_report_one(&p->call, &done, &p->answer) : status;
+    return jobs_report_one(&p->call, &done, &p->answer);
 }
 
 static pawl_status commit_in(struct page_call *p, const struct page_commit *in, struct arena *arena,
                              struct page_result *out) {
     size_t distinct = 0;
-    pawl_status status = page_load(p);
-    if (status != PAWL_OK || p->answer != ANSWER_APPLIED)
-        return status;
+    TRY(page_load(p));
+    if (p->answer != ANSWER_APPLIED)
+        return PAWL_OK;
     out->next_offset = p->part_found ? p->part.offset : 0;
     if (p->skip != PAGE_NOT_SKIPPED) {
         out->outcome = PAGE_SKIPPED;
         return skip_page(p);
     }
-    status = check_page_room(in->count, p->run.page_size, p->call.op->err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(check_page_room(in->count, p->run.page_size, p->call.op->err));
     struct runrule_page page = run_page_rule(in, &p->run, &p->part);
-    status = runs_partition_open(&p->call, &p->run, &p->part);
-    if (status == PAWL_OK && runrule_loops(&page) != LOOP_NONE) {
+    TRY(runs_partition_open(&p->call, &p->run, &p->part));
+    if (runrule_loops(&page) != LOOP_NONE) {
         char text[RUNRULE_TEXT_BYTES];
-        status = str_dup(arena, str_from(runrule_loop_text(&page, text)), &out->error, p->call.op->err);
-        return status == PAWL_OK ? fail_page(p, in, out) : status;
+        TRY(str_dup(arena, str_from(runrule_loop_text(&page, text)), &out->error, p->call.op->err));
+        return fail_page(p, in, out);
     }
-    if (status == PAWL_OK)
-        status = store_items(p, in, &distinct);
-    if (status != PAWL_OK)
-        return status;
+    TRY(store_items(p, in, &distinct));
     run_page_count(in, &p->run, &p->part, in->count - distinct, p->call.op->now_ms);
     return advance(p, in, runrule_more(&page), out);
 }

@@ -59,74 +59,68 @@ static pawl_status may_start(struct jobs_call *call, const struct run_start *in,
                              struct run_started *out) {
     bool found = false;
     int64_t id = 0;
-    pawl_status status = PAWL_OK;
     *out = (struct run_started){ANSWER_APPLIED, 0};
     if (!str_absent(in->key)) {
-        status = statement_number(SQL(call->op, SQLITE_Q_RUN_FIND_KEY, in->key), &id, &found);
+        TRY(statement_number(SQL(call->op, SQLITE_Q_RUN_FIND_KEY, in->key), &id, &found));
         if (found)
             *out = (struct run_started){ANSWER_DUPLICATE, id};
     }
-    if (status != PAWL_OK || out->answer != ANSWER_APPLIED)
-        return status;
+    if (out->answer != ANSWER_APPLIED)
+        return PAWL_OK;
     if (!str_absent(in->target)) {
         struct statement s = SQL(call->op, SQLITE_Q_RUN_TARGET_FIND, in->target);
         if (!statement_next(&s))
             out->answer = ANSWER_NOT_FOUND;
-        status = statement_end(&s);
+        TRY(statement_end(&s));
     }
-    if (status == PAWL_OK && in->parent != 0) {
-        status = runs_load(call->op, in->parent, call->op->scratch, parent, &found);
+    if (in->parent != 0) {
+        TRY(runs_load(call->op, in->parent, call->op->scratch, parent, &found));
         if (!found)
             out->answer = ANSWER_NOT_FOUND;
         else if (out->answer == ANSWER_APPLIED && run_ended(parent->state))
             out->answer = ANSWER_CONFLICT;
     }
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status put_partitions(struct jobs_call *call, const struct run_start *in,
                                   const struct run_row *run) {
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; status == PAWL_OK && i < in->count; i++) {
+    for (size_t i = 0; i < in->count; i++) {
         struct partition_row part = partition_row_of(&in->partitions[i], run->id, (int)i, call->op->now_ms);
-        status = runs_page_put(call, run, &part);
-        if (status == PAWL_OK)
-            status = insert_partition(call->op, &part);
+        TRY(runs_page_put(call, run, &part));
+        TRY(insert_partition(call->op, &part));
     }
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status start_in(struct jobs_call *call, const struct run_start *in, struct run_started *out) {
     struct run_row parent = {0};
     struct run_row run = run_row_of(in, call->op->now_ms);
     bool found = false;
-    pawl_status status = may_start(call, in, &parent, out);
-    if (status != PAWL_OK || out->answer != ANSWER_APPLIED)
-        return status;
+    TRY(may_start(call, in, &parent, out));
+    if (out->answer != ANSWER_APPLIED)
+        return PAWL_OK;
     if (!str_absent(parent.agent))
         run.agent = parent.agent;
-    status = statement_number(statement_begin(call->op, SQLITE_Q_RUN_NEXT_ID), &run.id, &found);
-    if (status == PAWL_OK && str_absent(run.key)) {
+    TRY(statement_number(statement_begin(call->op, SQLITE_Q_RUN_NEXT_ID), &run.id, &found));
+    if (str_absent(run.key)) {
         run.key = str_from(arena_printf(call->op->scratch, "run-%" PRId64, run.id));
         if (str_absent(run.key))
-            status = operation_no_memory(call->op);
+            return operation_no_memory(call->op);
     }
-    if (status == PAWL_OK)
-        status = insert_run(call->op, &run);
-    if (status == PAWL_OK && run.parent != 0) {
+    TRY(insert_run(call->op, &run));
+    if (run.parent != 0) {
         parent.children_open++;
-        status = runs_save(call->op, &parent);
+        TRY(runs_save(call->op, &parent));
     }
-    if (status == PAWL_OK && run.paced)
-        status = runs_limit(call->op, &run);
-    if (status == PAWL_OK)
-        status = put_partitions(call, in, &run);
-    if (status == PAWL_OK && in->count == 0)
-        status = runs_fan_in(call, &run);
-    if (status == PAWL_OK)
-        status = jobs_wake_wanted(call->op);
+    if (run.paced)
+        TRY(runs_limit(call->op, &run));
+    TRY(put_partitions(call, in, &run));
+    if (in->count == 0)
+        TRY(runs_fan_in(call, &run));
+    TRY(jobs_wake_wanted(call->op));
     out->id = run.id;
-    return status;
+    return PAWL_OK;
 }
 
 pawl_status sqlite_runs_start(struct store *store, const struct run_start *in, struct run_started *out,

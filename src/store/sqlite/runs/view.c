@@ -9,20 +9,16 @@ static pawl_status runs_in(struct operation *op, const struct runs_filter *filte
                            struct run_list *out) {
     struct id_list ids;
     bool found = false;
-    pawl_status status =
-        jobs_ids(SQL(op, SQLITE_Q_RUN_PICK, ROW_OF(runs_filter_shape, filter)), op->scratch, &ids);
-    if (status != PAWL_OK)
-        return status;
+    TRY(jobs_ids(SQL(op, SQLITE_Q_RUN_PICK, ROW_OF(runs_filter_shape, filter)), op->scratch, &ids));
     struct run_list list = {arena_array(arena, ids.count, sizeof *list.runs), ids.count, op->now_ms};
     if (list.runs == NULL)
         return operation_no_memory(op);
-    for (size_t i = 0; status == PAWL_OK && i < ids.count; i++) {
-        status = runs_load(op, ids.ids[i], arena, &list.runs[i], &found);
-        if (status == PAWL_OK)
-            status = runs_load_sums(op, &list.runs[i]);
+    for (size_t i = 0; i < ids.count; i++) {
+        TRY(runs_load(op, ids.ids[i], arena, &list.runs[i], &found));
+        TRY(runs_load_sums(op, &list.runs[i]));
     }
     *out = list;
-    return status;
+    return PAWL_OK;
 }
 
 pawl_status sqlite_runs_runs(struct store *store, const struct runs_filter *filter, struct arena *arena,
@@ -73,15 +69,12 @@ struct picked {
 static pawl_status pick(void *self, pawl_str key, pawl_str payload, pawl_error *err) {
     struct picked *picked = self;
     struct stored_item item = {0};
-    pawl_status status = list_grow(picked->op, picked->arena, (void **)&picked->list.items, &picked->cap,
-                                   picked->list.count, sizeof item);
-    if (status == PAWL_OK)
-        status = str_dup(picked->arena, key, &item.key, err);
-    if (status == PAWL_OK)
-        status = str_dup(picked->arena, payload, &item.payload, err);
-    if (status == PAWL_OK)
-        picked->list.items[picked->list.count++] = item;
-    return status;
+    TRY(list_grow(picked->op, picked->arena, (void **)&picked->list.items, &picked->cap, picked->list.count,
+                  sizeof item));
+    TRY(str_dup(picked->arena, key, &item.key, err));
+    TRY(str_dup(picked->arena, payload, &item.payload, err));
+    picked->list.items[picked->list.count++] = item;
+    return PAWL_OK;
 }
 
 pawl_status sqlite_runs_page_select(struct store *store, pawl_str name, pawl_str json, struct arena *arena,
@@ -112,13 +105,9 @@ static pawl_status run_by_id(struct operation *op, enum sqlite_query query, int6
 
 static pawl_status remove_run(struct operation *op, int64_t run) {
     pawl_str key = {NULL, 0};
-    pawl_status status = run_by_id(op, SQLITE_Q_RUN_PARTITION_DELETE, run);
-    if (status == PAWL_OK)
-        status = run_by_id(op, SQLITE_Q_RUN_DELETE, run);
-    if (status == PAWL_OK)
-        status = run_key_text(run, op->scratch, &key, op->err);
-    if (status != PAWL_OK)
-        return status;
+    TRY(run_by_id(op, SQLITE_Q_RUN_PARTITION_DELETE, run));
+    TRY(run_by_id(op, SQLITE_Q_RUN_DELETE, run));
+    TRY(run_key_text(run, op->scratch, &key, op->err));
     return statement_run(SQL(op, SQLITE_Q_RUN_KEY_FORGET, key));
 }
 
