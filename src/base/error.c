@@ -41,29 +41,17 @@ int error_exit_code(pawl_status status) { return status_row(status)->exit_code; 
 
 /* Writes one byte, escaped if necessary, into form (up to 4 bytes) and returns the length. */
 static size_t escape_byte(unsigned char byte, char form[static 4]) {
-    const char *hex = "0123456789abcdef";
-    form[0] = '\\';
-    switch (byte) {
-    case '\n':
-        form[1] = 'n';
-        return 2;
-    case '\r':
-        form[1] = 'r';
-        return 2;
-    case '\t':
-        form[1] = 't';
-        return 2;
-    default:
-        break;
-    }
+    static const char hex[] = "0123456789abcdef";
+    const char escaped[] = {'\\', 'x', hex[byte >> 4], hex[byte & 15]};
+    memcpy(form, escaped, sizeof escaped);
     if (byte >= 0x20 && byte != 0x7f) {
         form[0] = (char)byte;
         return 1;
     }
-    form[1] = 'x';
-    form[2] = hex[byte >> 4];
-    form[3] = hex[byte & 15];
-    return 4;
+    if (byte != '\n' && byte != '\r' && byte != '\t')
+        return 4;
+    form[1] = byte == '\n' ? 'n' : byte == '\r' ? 'r' : 't';
+    return 2;
 }
 
 /* Copies text with control characters escaped; text that does not fit is cut at a character boundary. */

@@ -39,6 +39,11 @@ pawl_status random_bytes(void *ptr, size_t len, pawl_error *err) {
     return PAWL_OK;
 }
 
+uint64_t random_bits(void) {
+    uint64_t bits = 0;
+    return random_bytes(&bits, sizeof bits, NULL) == PAWL_OK ? bits : (uint64_t)clock_boot_us();
+}
+
 /* Starts a new millisecond at a random place in the lower half, so that there is room to count up. */
 static pawl_status reseed(struct uuid_generator *generator, int64_t now_ms, pawl_error *err) {
     uint64_t random[2] = {0};
@@ -102,7 +107,7 @@ pawl_status uuid_next(pawl_uuid *id, pawl_error *err) {
 static bool is_hyphen_place(size_t at) { return at == 8 || at == 13 || at == 18 || at == 23; }
 
 char *uuid_format(pawl_uuid id, char text[static UUID_TEXT_BYTES]) {
-    const char *hex = "0123456789abcdef";
+    static const char hex[] = "0123456789abcdef";
     size_t at = 0;
     for (size_t i = 0; i < sizeof id.b; i++) {
         if (is_hyphen_place(at))

@@ -29,6 +29,8 @@ PAWL_MUSTCHECK pawl_status uuid_next(pawl_uuid *id, pawl_error *err);
 
 /* Random bytes from the kernel. */
 PAWL_MUSTCHECK pawl_status random_bytes(void *ptr, size_t len, pawl_error *err);
+/* 64 of them, or of the clock where the system has none: for jitter. */
+uint64_t random_bits(void);
 
 /* 8-4-4-4-12 lower-case hex digits and a NUL byte. Returns text. */
 enum { UUID_TEXT_BYTES = 37 };

@@ -197,23 +197,12 @@ pawl_status alert_rule_check(const struct alert_rule *rule, pawl_error *err) {
 
 enum { FIELDS = 5, SAMPLE_APART_MS = PAWL_ALERT_WINDOW_MS / (ALERT_WINDOW_SAMPLES - 10) };
 
-/* The next number of the text, which ends at a blank; false when there is none. */
-static bool next_number(pawl_str *text, int64_t *number) {
-    size_t len = 0;
-    while (len < text->len && text->ptr[len] != ' ' && text->ptr[len] != '\n')
-        len++;
-    bool found = str_to_i64((pawl_str){text->ptr, len}, INT64_MIN, INT64_MAX, number);
-    size_t used = len < text->len ? len + 1 : len;
-    *text = (pawl_str){text->ptr + used, text->len - used};
-    return found;
-}
-
 void alert_window_read(struct alert_window *window, pawl_str text) {
     window->count = 0;
-    while (text.len > 0 && window->count < ALERT_WINDOW_SAMPLES) {
+    for (pawl_str line, word; window->count < ALERT_WINDOW_SAMPLES && str_next(&text, '\n', &line);) {
         int64_t fields[FIELDS] = {0};
         for (int i = 0; i < FIELDS; i++) {
-            if (!next_number(&text, &fields[i]))
+            if (!str_next(&line, ' ', &word) || !str_to_i64(word, INT64_MIN, INT64_MAX, &fields[i]))
                 return;
         }
         window->samples[window->count++] =

@@ -2,6 +2,7 @@
 #include "domain/trace.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,10 +27,8 @@ static bool read_hex(const char *text, uint8_t *bytes, size_t count) {
 }
 
 static bool all_zero(const uint8_t *bytes, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (bytes[i] != 0)
-            return false;
-    return true;
+    static const uint8_t zeros[TRACE_ID_BYTES];
+    return memcmp(bytes, zeros, count) == 0;
 }
 
 bool trace_parse(pawl_str text, struct trace_context *context) {
@@ -65,14 +64,13 @@ char *trace_format(const struct trace_context *context, char text[static TRACEPA
 static bool read_ratio(pawl_str text, double *ratio) {
     char copy[32];
     char *end = NULL;
-    if (str_absent(text) || text.len == 0) {
+    if (text.len == 0) {
         *ratio = 1;
         return true;
     }
     if (text.len >= sizeof(copy))
         return false;
-    memcpy(copy, text.ptr, text.len);
-    copy[text.len] = '\0';
+    snprintf(copy, sizeof(copy), "%.*s", STR_ARG(text));
     double value = strtod(copy, &end);
     if (*end != '\0' || !isfinite(value) || value < 0 || value > 1)
         return false;
@@ -164,12 +162,6 @@ static bool names_it(pawl_str object) {
     return !str_absent(object) && memmem(object.ptr, object.len, NAME, sizeof NAME - 1) != NULL;
 }
 
-static const struct tree *member_of(const struct tree *object, const char *key, enum tree_kind kind) {
-    const struct tree *found = object != NULL && object->kind == TREE_OBJECT ? tree_get_cstr(object, key)
-                                                                             : NULL;
-    return found != NULL && found->kind == kind ? found : NULL;
-}
-
 pawl_str trace_state_read(pawl_str traceparent, pawl_str headers, char out[static TRACESTATE_BYTES]) {
     pawl_str read = {NULL, 0};
     struct trace_context context;
@@ -179,13 +171,13 @@ pawl_str trace_state_read(pawl_str traceparent, pawl_str headers, char out[stati
         return read;
     struct arena *arena = arena_create(0);
     if (tree_parse(arena, headers, NULL, &object, &ignored) == PAWL_OK) {
-        const struct tree *state = member_of(object, NAME, TREE_STRING);
-        if (state == NULL)
-            state = member_of(member_of(object, "metadata", TREE_OBJECT), NAME, TREE_STRING);
-        if (state != NULL && trace_state_valid(state->text)) {
-            memcpy(out, state->text.ptr, state->text.len);
-            out[state->text.len] = '\0';
-            read = (pawl_str){out, state->text.len};
+        pawl_str state = tree_get_text(object, NAME);
+        if (str_absent(state))
+            state = tree_get_text(tree_get_cstr(object, "metadata"), NAME);
+        if (trace_state_valid(state)) {
+            memcpy(out, state.ptr, state.len);
+            out[state.len] = '\0';
+            read = (pawl_str){out, state.len};
         }
     }
     arena_free(arena);

@@ -25,12 +25,9 @@
 #include "pawl.h"
 
 struct spawn_request {
-    char *const *argv; /* argv[0] is the path */
-    /* Its environment: the names that every program needs, these pairs, and PAWL_RUN. */
-    const struct environment_pair *pairs;
-    size_t pair_count;
-    const char *run;
-    const int *fds; /* three, which become 0, 1 and 2; everything else is closed */
+    const struct child_request *child; /* its environment: the names that every program needs, its pairs, … */
+    const char *run;                   /* … and PAWL_RUN */
+    const int *fds;                    /* three, which become 0, 1 and 2; everything else is closed */
 };
 
 /* ThreadSanitizer takes every clone for a fork; after a child that shares our memory it ignores the locks of
@@ -74,7 +71,7 @@ __attribute__((no_sanitize("address", "undefined"))) static int child_main(void 
         syscall(SYS_close_range, 3u, ~0u, 0u);
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
-        execve(request->argv[0], request->argv, child->envp);
+        execve(request->child->argv[0], request->child->argv, child->envp);
     }
     child->failed = errno;
     _exit(127);
@@ -90,12 +87,12 @@ static bool add(struct arena *arena, char **env, size_t *count, struct environme
 /* Its environment, with NULL at the end; NULL: no memory. */
 static char **environment(struct arena *arena, const struct spawn_request *request) {
     size_t count = 0;
-    char **env = arena_array(arena, PASSED_COUNT + request->pair_count + 2, sizeof(char *));
+    char **env = arena_array(arena, PASSED_COUNT + request->child->pair_count + 2, sizeof(char *));
     bool fine = env != NULL;
     for (size_t i = 0; fine && i < PASSED_COUNT; i++)
         fine = add(arena, env, &count, (struct environment_pair){passed_on[i], getenv(passed_on[i])});
-    for (size_t i = 0; fine && i < request->pair_count; i++)
-        fine = add(arena, env, &count, request->pairs[i]);
+    for (size_t i = 0; fine && i < request->child->pair_count; i++)
+        fine = add(arena, env, &count, request->child->pairs[i]);
     fine = fine && add(arena, env, &count, (struct environment_pair){"PAWL_RUN", request->run});
     return fine ? env : NULL;
 }
@@ -119,13 +116,15 @@ static pawl_status spawn_in(const struct spawn_request *request, char *const *en
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     munmap(stack, STACK_BYTES);
     if (made < 0)
-        return error_errno(err, PAWL_UNAVAILABLE, "spawn", code, "no process for %s", request->argv[0]);
+        return error_errno(err, PAWL_UNAVAILABLE, "spawn", code, "no process for %s",
+                           request->child->argv[0]);
     if (failed != 0) {
         siginfo_t info;
         while (waitid(P_PIDFD, (id_t)fd, &info, WEXITED) != 0 && errno == EINTR)
             continue;
         close(fd);
-        return error_errno(err, PAWL_NOT_FOUND, "spawn", failed, "%s cannot be executed", request->argv[0]);
+        return error_errno(err, PAWL_NOT_FOUND, "spawn", failed, "%s cannot be executed",
+                           request->child->argv[0]);
     }
     *pid = made;
     *pidfd = fd;
@@ -146,7 +145,7 @@ static pawl_status spawn(const struct spawn_request *request, pid_t *pid, int *p
     return status;
 }
 
-static void close_fd(int *fd) {
+void child_close_fd(int *fd) {
     if (*fd >= 0)
         close(*fd);
     *fd = -1;
@@ -189,10 +188,10 @@ static pawl_status child_open(struct child *child, const pawl_str *input, int fd
 }
 
 static void child_close(struct child *child) {
-    close_fd(&child->in_fd);
-    close_fd(&child->out_fd);
-    close_fd(&child->err_fd);
-    close_fd(&child->pidfd);
+    child_close_fd(&child->in_fd);
+    child_close_fd(&child->out_fd);
+    child_close_fd(&child->err_fd);
+    child_close_fd(&child->pidfd);
 }
 
 void child_read_stderr(struct child *child) {
@@ -201,7 +200,7 @@ void child_read_stderr(struct child *child) {
     for (int i = 0; child->err_fd >= 0 && i < ROUNDS; i++) {
         ssize_t got = read(child->err_fd, bytes, sizeof(bytes));
         if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
-            close_fd(&child->err_fd);
+            child_close_fd(&child->err_fd);
         if (got <= 0)
             return;
         size_t len = (size_t)got, room = sizeof(child->err_tail) - child->err_len;
@@ -243,7 +242,7 @@ static void child_wait(struct child *child, int64_t wait_ms) {
         if (fds[0].revents != 0 || left_ms <= 0 || (ready < 0 && errno != EINTR))
             return;
         if (fds[1].revents != 0 && read(child->out_fd, bytes, sizeof(bytes)) == 0)
-            close_fd(&child->out_fd);
+            child_close_fd(&child->out_fd);
         if (fds[2].revents != 0)
             child_read_stderr(child);
     }
@@ -384,11 +383,8 @@ static pawl_status launch(struct launcher *launcher, const struct child_request 
         return error_set(err, PAWL_BUSY, "process", "%d child processes run already, which is the most",
                          LAUNCHER_CHILDREN_MAX);
     }
-    wanted.request = &(struct spawn_request){.argv = request->argv,
-                                             .pairs = request->pairs,
-                                             .pair_count = request->pair_count,
-                                             .run = launcher->runs[child->slot],
-                                             .fds = fds};
+    wanted.request =
+        &(struct spawn_request){.child = request, .run = launcher->runs[child->slot], .fds = fds};
     if (launcher->threads == LAUNCHER_CALLER) {
         carry_out(launcher, &wanted);
     } else {
@@ -414,10 +410,8 @@ pawl_status child_start(struct launcher *launcher, const struct child_request *r
     pawl_status status = child_open(&made, request->input, fds, err);
     if (status == PAWL_OK)
         status = launch(launcher, request, fds, &made, err);
-    for (int i = 0; i < 3; i++) {
-        if (fds[i] >= 0)
-            close(fds[i]);
-    }
+    for (int i = 0; i < 3; i++)
+        child_close_fd(&fds[i]);
     if (status != PAWL_OK) {
         child_close(&made);
         start_failed(&launcher->failures, request->argv[0], status, err->text);
@@ -447,9 +441,7 @@ struct child_exit child_reap(struct child *child) {
 struct child_exit child_end(struct child *child, int64_t grace_ms) {
     if (child->pid == 0)
         return (struct child_exit){0};
-    if (child->in_fd >= 0)
-        close(child->in_fd);
-    child->in_fd = -1;
+    child_close_fd(&child->in_fd);
     child_wait(child, grace_ms);
     return child_reap(child);
 }

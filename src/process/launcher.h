@@ -60,6 +60,9 @@ struct child_request {
 /* Reads what is in its stderr and keeps the end of it. */
 void child_read_stderr(struct child *child);
 
+/* Closes one of its descriptors, which becomes -1. */
+void child_close_fd(int *fd);
+
 /* write() to its stdin without the signal that a closed pipe raises, whatever the program does about signals.
  */
 ssize_t child_write(const struct child *child, const char *bytes, size_t len);

@@ -196,12 +196,8 @@ static void not_started(struct pipe_answer *answer, int64_t wait_ms, const char 
 
 /* How an item ends that was told to stop. */
 static void stopped(struct pipe_answer *answer, enum stop_reason why) {
-    static const enum process_outcome outcomes[] = {[STOP_TIMEOUT] = PROCESS_TIMED_OUT,
-                                                    [STOP_ASKED] = PROCESS_CANCELLED,
-                                                    [STOP_LEAVING] = PROCESS_STOPPED,
-                                                    [STOP_FENCED] = PROCESS_FENCED};
     answer->result = PIPE_NONE;
-    answer->end.outcome = outcomes[why];
+    answer->end.outcome = process_stopped(why);
     process_explain(&answer->end, 0, answer->error, sizeof(answer->error));
 }
 

@@ -17,11 +17,6 @@ enum {
     DRAIN_READS = 256 /* of a process that has ended: 16 MiB */
 };
 
-static uint64_t random_bits(void) {
-    uint64_t bits = 0;
-    return random_bytes(&bits, sizeof(bits), NULL) == PAWL_OK ? bits : (uint64_t)clock_boot_us();
-}
-
 void pipe_wake(struct pipes *pipes) {
     uint64_t one = 1;
     ssize_t wrote = write(pipes->wake_fd, &one, sizeof(one));
@@ -78,9 +73,7 @@ static void end_input(struct pipe_process *process) {
     process->retiring = true;
     process->awaits_write = false;
     process->due_ms = clock_boot_ms() + PROCESS_TERM_MS;
-    if (child->in_fd >= 0)
-        close(child->in_fd);
-    child->in_fd = -1;
+    child_close_fd(&child->in_fd);
 }
 
 void pipe_retire(struct pipe_process *process) {
@@ -221,8 +214,7 @@ static void take_output(struct pipe_process *process) {
     ssize_t got = child->out_fd >= 0 ? lines_read(&process->lines) : 0;
     take_lines(process);
     if (got < 0) {
-        close(child->out_fd);
-        child->out_fd = -1;
+        child_close_fd(&child->out_fd);
         closed(process);
     }
 }

@@ -88,8 +88,7 @@ void process_read(struct process *process) {
         if (got > 0) {
             keep(process, bytes, (size_t)got);
         } else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
-            close(child->out_fd);
-            child->out_fd = -1;
+            child_close_fd(&child->out_fd);
         } else {
             break;
         }
@@ -168,20 +167,20 @@ static void take_words(const struct process *process, struct process_end *end) {
         take_output(buf_str(&process->out), end);
 }
 
+enum process_outcome process_stopped(enum stop_reason why) {
+    static const enum process_outcome outcomes[] = {[STOP_TIMEOUT] = PROCESS_TIMED_OUT,
+                                                    [STOP_ASKED] = PROCESS_CANCELLED,
+                                                    [STOP_LEAVING] = PROCESS_STOPPED,
+                                                    [STOP_FENCED] = PROCESS_FENCED};
+    return outcomes[why];
+}
+
 static enum process_outcome outcome_of(const struct process *process, const struct child_exit *how) {
-    switch (process->flooded ? STOP_NONE : process->stop) {
-    case STOP_TIMEOUT:
-        return PROCESS_TIMED_OUT;
-    case STOP_ASKED:
-        return PROCESS_CANCELLED;
-    case STOP_LEAVING:
-        return PROCESS_STOPPED;
-    case STOP_FENCED:
-        return PROCESS_FENCED;
-    case STOP_NONE:
-        break;
-    }
-    return process->flooded ? PROCESS_FLOODED : how->exited ? PROCESS_EXITED : PROCESS_SIGNALLED;
+    if (process->flooded)
+        return PROCESS_FLOODED;
+    if (process->stop != STOP_NONE)
+        return process_stopped(process->stop);
+    return how->exited ? PROCESS_EXITED : PROCESS_SIGNALLED;
 }
 
 void process_reap(struct process *process, struct process_end *end) {
@@ -266,6 +265,10 @@ bool process_permanent(const struct process_end *end) {
 }
 
 void process_explain(const struct process_end *end, int64_t timeout_ms, char *text, size_t size) {
+    static const char *const words[] = {[PROCESS_CANCELLED] = "cancelled",
+                                        [PROCESS_STOPPED] = "ended because the worker stops",
+                                        [PROCESS_FENCED] = "killed because its lease ended",
+                                        [PROCESS_NOT_STARTED] = "could not be started"};
     char what[128] = "";
     switch (end->outcome) {
     case PROCESS_EXITED:
@@ -278,20 +281,14 @@ void process_explain(const struct process_end *end, int64_t timeout_ms, char *te
         snprintf(what, sizeof(what), "did not end within its time limit of %lld ms",
                  (long long)(timeout_ms > 0 ? timeout_ms : end->elapsed_us / 1000));
         break;
-    case PROCESS_CANCELLED:
-        snprintf(what, sizeof(what), "cancelled");
-        break;
-    case PROCESS_STOPPED:
-        snprintf(what, sizeof(what), "ended because the worker stops");
-        break;
-    case PROCESS_FENCED:
-        snprintf(what, sizeof(what), "killed because its lease ended");
-        break;
     case PROCESS_FLOODED:
         snprintf(what, sizeof(what), "wrote more than %zu bytes to stdout", end->out_max);
         break;
+    case PROCESS_CANCELLED:
+    case PROCESS_STOPPED:
+    case PROCESS_FENCED:
     case PROCESS_NOT_STARTED:
-        snprintf(what, sizeof(what), "could not be started");
+        snprintf(what, sizeof(what), "%s", words[end->outcome]);
         break;
     }
     snprintf(text, size, "%s%s%s", what, end->complaint[0] != '\0' ? ": " : "", end->complaint);

@@ -38,6 +38,9 @@ enum process_outcome {
     PROCESS_NOT_STARTED /* not its own fault: descriptors, memory, a missing program */
 };
 
+/* The outcome of what was stopped for a reason. */
+enum process_outcome process_stopped(enum stop_reason why);
+
 struct process_end {
     enum process_outcome outcome;
     int status;           /* the exit code, or the signal */

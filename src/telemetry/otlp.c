@@ -122,13 +122,12 @@ void otlp_envelope_end(struct buf *buf) { buf_append_cstr(buf, "]}]}]}"); }
 /* {"partialSuccess":{"rejectedSpans":"3"}}; a number is as good. */
 int64_t otlp_rejected(pawl_str answer, struct arena *arena) {
     const struct tree *tree = NULL;
-    int64_t rejected = 0;
     if (answer.len == 0 || tree_parse(arena, answer, NULL, &tree, NULL) != PAWL_OK)
         return 0;
-    const struct tree *count = tree_get_cstr(tree_get_cstr(tree, "partialSuccess"), "rejectedSpans");
-    if (count == NULL)
-        return 0;
-    if (count->kind == TREE_STRING)
-        return str_to_i64(count->text, 0, INT32_MAX, &rejected) ? rejected : 0;
-    return count->kind == TREE_NUMBER && tree_to_i64(count, &rejected) && rejected > 0 ? rejected : 0;
+    const struct tree *partial = tree_get_cstr(tree, "partialSuccess");
+    int64_t rejected = tree_get_i64(partial, "rejectedSpans");
+    pawl_str text = tree_get_text(partial, "rejectedSpans");
+    if (!str_absent(text))
+        return str_to_i64(text, 0, INT32_MAX, &rejected) ? rejected : 0;
+    return rejected > 0 ? rejected : 0;
 }

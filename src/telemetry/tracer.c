@@ -42,11 +42,11 @@ static bool is_closing(struct tracer *tracer) {
     return closing;
 }
 
-/* Waits before another try; false: no time is left. */
-static bool rest(struct tracer *tracer, int64_t wait_ms) {
+/* Waits until there are that many spans, or for wait_ms; false: it should end. */
+static bool rest(struct tracer *tracer, int64_t wait_ms, size_t spans) {
     int64_t until_ms = clock_boot_ms() + wait_ms;
     pthread_mutex_lock(&tracer->lock);
-    while (!tracer->closing && clock_boot_ms() < until_ms) {
+    while (!tracer->closing && tracer->count < spans && clock_boot_ms() < until_ms) {
         struct timespec until = clock_monotonic_after(until_ms - clock_boot_ms());
         pthread_cond_timedwait(&tracer->news, &tracer->lock, &until);
     }
@@ -107,7 +107,7 @@ static pawl_status deliver(struct tracer *tracer, struct http_client *client, pa
         wait_ms = wait_ms > own_ms ? wait_ms : own_ms;
         if (clock_boot_ms() + wait_ms >= deadline_ms)
             return status;
-        if (!rest(tracer, wait_ms))
+        if (!rest(tracer, wait_ms, SIZE_MAX))
             deadline_ms = tracer->close_ms; /* one more, and quickly */
     }
 }
@@ -175,15 +175,7 @@ static void *tracer_main(void *self) {
     pawl_status status = http_client_create(&client, &err);
     bool closing = texts == NULL || status != PAWL_OK;
     while (!closing) {
-        int64_t until_ms = clock_boot_ms() + tracer->config.delay_ms;
-        pthread_mutex_lock(&tracer->lock);
-        while (!tracer->closing && tracer->count < (size_t)tracer->config.batch_max &&
-               clock_boot_ms() < until_ms) {
-            struct timespec until = clock_monotonic_after(until_ms - clock_boot_ms());
-            pthread_cond_timedwait(&tracer->news, &tracer->lock, &until);
-        }
-        closing = tracer->closing;
-        pthread_mutex_unlock(&tracer->lock);
+        closing = !rest(tracer, tracer->config.delay_ms, (size_t)tracer->config.batch_max);
         send_all(tracer, client, texts);
     }
     http_client_free(client);

@@ -110,9 +110,7 @@ static bool make_resource(const char *service, struct arena *arena, struct log *
     otlp_number(&json, "process.pid", (int64_t)getpid());
     json_end_array(&json);
     json_end_object(&json);
-    bool made = !buf.failed && str_dup(arena, buf_str(&buf), &config->resource, &err) == PAWL_OK;
-    buf_free(&buf);
-    return made;
+    return str_keep(arena, &buf, "traces", &config->resource, &err) == PAWL_OK;
 }
 
 static void read_sampler(struct log *log, struct tracer_config *config) {

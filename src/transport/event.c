@@ -91,12 +91,10 @@ void event_json(struct buf *buf, const struct event *event) {
     struct json_writer json;
     json_writer_init(&json, buf);
     json_begin_object(&json);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         json_put_str(&json, attributes[i].name, attributes[i].value);
-    }
-    if (!str_absent(event->data)) {
+    if (!str_absent(event->data))
         json_put_raw(&json, "data", event->data);
-    }
     json_end_object(&json);
 }
 
@@ -121,12 +119,9 @@ static pawl_status check_required(const struct event *event, pawl_error *err) {
 static bool is_json_type(pawl_str type) {
     if (str_absent(type))
         return true;
-    size_t len = 0;
-    while (len < type.len && type.ptr[len] != ';' && type.ptr[len] != ' ')
-        len++;
-    pawl_str media = {type.ptr, len};
+    pawl_str media = str_before(str_before(type, ';', NULL), ' ', NULL);
     return str_equal_cstr(media, EVENT_DATA_TYPE) || str_equal_cstr(media, "text/json") ||
-           (len > 5 && memcmp(media.ptr + len - 5, "+json", 5) == 0);
+           (media.len > 5 && memcmp(media.ptr + media.len - 5, "+json", 5) == 0);
 }
 
 pawl_status event_check(const struct event *event, pawl_error *err) {
@@ -173,11 +168,10 @@ static pawl_str take_value(struct json_scan *scan) {
 static pawl_status take_base64(struct arena *arena, pawl_str text, pawl_str *data, pawl_error *err) {
     struct buf bytes;
     buf_init(&bytes, 0);
-    pawl_status status = base64_decode(&bytes, text)
-                             ? str_dup(arena, buf_str(&bytes), data, err)
-                             : error_set(err, PAWL_INVALID, "event", "data_base64 is not base64");
+    if (base64_decode(&bytes, text))
+        return str_keep(arena, &bytes, "event", data, err);
     buf_free(&bytes);
-    return status;
+    return error_set(err, PAWL_INVALID, "event", "data_base64 is not base64");
 }
 
 static pawl_status take_member(struct arena *arena, struct event *event, pawl_str key, pawl_str value,

@@ -27,24 +27,15 @@ const struct transport_known transport_known_rows[] = {
 const size_t transport_known_count = sizeof(transport_known_rows) / sizeof(*transport_known_rows);
 
 static bool word_in(const char *words, pawl_str word) {
-    pawl_str rest = str_from(words);
-    while (rest.len > 0) {
-        const char *blank = memchr(rest.ptr, ' ', rest.len);
-        pawl_str one = {rest.ptr, blank != NULL ? (size_t)(blank - rest.ptr) : rest.len};
-        if (str_equal(one, word))
-            return true;
-        size_t used = blank != NULL ? one.len + 1 : one.len;
-        rest = (pawl_str){rest.ptr + used, rest.len - used};
-    }
-    return false;
+    bool found = false;
+    for (pawl_str one, rest = str_from(words); !found && str_next(&rest, ' ', &one);)
+        found = str_equal(one, word);
+    return found;
 }
 
 const struct transport_known *transport_known_for(pawl_str url) {
-    const char *colon = url.len > 0 ? memchr(url.ptr, ':', url.len) : NULL;
-    if (colon == NULL)
-        return NULL;
-    pawl_str scheme = {url.ptr, (size_t)(colon - url.ptr)};
-    for (size_t i = 0; i < transport_known_count; i++) {
+    pawl_str rest, scheme = str_before(url, ':', &rest);
+    for (size_t i = 0; i < transport_known_count && !str_absent(rest); i++) {
         if (word_in(transport_known_rows[i].schemes, scheme))
             return &transport_known_rows[i];
     }

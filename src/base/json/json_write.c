@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/limits.h"
 #include "base/str.h"
@@ -13,26 +14,11 @@
 _Static_assert(PAWL_JSON_DEPTH_MAX <= 64, "a level is one bit of a 64-bit number");
 
 static void quote_code(struct buf *buf, uint32_t code, const char *bytes, size_t len) {
-    switch (code) {
-    case '"':
-        buf_append_cstr(buf, "\\\"");
-        return;
-    case '\\':
-        buf_append_cstr(buf, "\\\\");
-        return;
-    case '\n':
-        buf_append_cstr(buf, "\\n");
-        return;
-    case '\r':
-        buf_append_cstr(buf, "\\r");
-        return;
-    case '\t':
-        buf_append_cstr(buf, "\\t");
-        return;
-    default:
-        break;
-    }
-    if (utf8_is_control(code))
+    static const char signs[] = "\"\\\n\r\t", letters[] = "\"\\nrt";
+    const char *sign = code > 0 && code < 0x80 ? strchr(signs, (int)code) : NULL;
+    if (sign != NULL)
+        buf_append(buf, (char[]){'\\', letters[sign - signs]}, 2);
+    else if (utf8_is_control(code))
         buf_printf(buf, "\\u%04" PRIx32, code);
     else
         buf_append(buf, bytes, len);

@@ -61,6 +61,16 @@ pawl_str tree_get_text(const struct tree *tree, const char *key) {
     return member != NULL && member->kind == TREE_STRING ? member->text : (pawl_str){NULL, 0};
 }
 
+int64_t tree_get_i64(const struct tree *tree, const char *key) {
+    int64_t number = 0;
+    return tree_to_i64(tree_get_cstr(tree, key), &number) ? number : 0;
+}
+
+bool tree_get_true(const struct tree *tree, const char *key) {
+    const struct tree *member = tree_get_cstr(tree, key);
+    return member != NULL && member->kind == TREE_TRUE;
+}
+
 const struct tree *tree_step(const struct tree *tree, pawl_str step) {
     uint64_t index = 0;
     if (tree->kind == TREE_ARRAY && str_to_u64(step, UINT32_MAX, &index) && index < tree->count)
@@ -219,6 +229,19 @@ struct tree *tree_with_key(struct arena *arena, const struct tree *tree, pawl_st
         return NULL;
     copy->key = (pawl_str){name, key.len};
     return copy;
+}
+
+struct tree *tree_of_pairs(struct arena *arena, const struct tree_pair *pairs, size_t count) {
+    const struct tree *items[TREE_PAIRS_MAX];
+    size_t made = 0;
+    for (size_t i = 0; i < count && made < TREE_PAIRS_MAX; i++) {
+        if (pairs[i].value == NULL)
+            continue;
+        items[made] = tree_with_key(arena, pairs[i].value, str_from(pairs[i].key));
+        if (items[made++] == NULL)
+            return NULL;
+    }
+    return tree_object(arena, items, made);
 }
 
 const struct tree *tree_copy(struct arena *arena, const struct tree *tree) {

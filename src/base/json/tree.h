@@ -62,6 +62,10 @@ const struct tree *tree_get_cstr(const struct tree *tree, const char *key);
 /* The text of a member that is a string; absent elsewhere. */
 pawl_str tree_get_text(const struct tree *tree, const char *key);
 
+/* A member that is a whole number: its value, else 0; and whether a member is true. */
+int64_t tree_get_i64(const struct tree *tree, const char *key);
+bool tree_get_true(const struct tree *tree, const char *key);
+
 /* The first member of an object whose key is none of keys (ends with NULL), or NULL. */
 const struct tree *tree_stray(const struct tree *tree, const char *const *keys);
 
@@ -85,6 +89,14 @@ struct tree *tree_from_i64(struct arena *arena, int64_t value);
 /* Uses the items as they are; in an object every item has its key. NULL also if a key occurs twice. */
 struct tree *tree_array(struct arena *arena, const struct tree **items, size_t count);
 struct tree *tree_object(struct arena *arena, const struct tree **items, size_t count);
+
+/* An object of up to TREE_PAIRS_MAX members; those whose value is NULL are left out. */
+enum { TREE_PAIRS_MAX = 4 };
+struct tree_pair {
+    const char *key;
+    const struct tree *value;
+};
+struct tree *tree_of_pairs(struct arena *arena, const struct tree_pair *pairs, size_t count);
 /* The same value under another key: shares everything below. */
 struct tree *tree_with_key(struct arena *arena, const struct tree *tree, pawl_str key);
 

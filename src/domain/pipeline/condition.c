@@ -156,19 +156,17 @@ static const struct tree *read_call(struct condition_reader *reader) {
     return value;
 }
 
-static bool is_literal(const struct condition_reader *reader) {
+static bool is_literal(struct condition_reader *reader) {
     char c = peek(reader);
     if (c == '"' || c == '\'' || c == '-' || (c >= '0' && c <= '9'))
         return true;
     static const char *const words[] = {"true", "false", "null"};
-    for (int i = 0; i < 3; i++) {
-        size_t length = strlen(words[i]);
-        pawl_str rest = {reader->text.ptr + reader->at, reader->text.len - reader->at};
-        if (str_starts_with(rest, str_from(words[i])) &&
-            (rest.len == length || !reference_is_name_char(rest.ptr[length])))
-            return true;
-    }
-    return false;
+    size_t before = reader->at;
+    bool found = false;
+    for (int i = 0; i < 3 && !found; i++)
+        found = take(reader, words[i]);
+    reader->at = before;
+    return found;
 }
 
 static const struct tree *read_primary(struct condition_reader *reader) {

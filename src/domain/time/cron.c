@@ -108,6 +108,7 @@ static struct civil month_after(struct civil date, int step) {
     return date;
 }
 
+/* On wall time alone: the first matching second at or after wall_s, or backwards the last at or before it. */
 static bool wall_near(const struct cron *cron, int64_t wall_s, bool forward, int64_t *match_s) {
     int64_t days = civil_floor_div(wall_s, CIVIL_DAY_S);
     struct civil date = civil_from_days(days);
@@ -135,15 +136,6 @@ static bool wall_near(const struct cron *cron, int64_t wall_s, bool forward, int
     return false;
 }
 
-/* On wall time alone: the first matching second at or after, the last at or before wall_s. */
-static bool cron_wall_next(const struct cron *cron, int64_t wall_s, int64_t *match_s) {
-    return wall_near(cron, wall_s, true, match_s);
-}
-
-static bool cron_wall_previous(const struct cron *cron, int64_t wall_s, int64_t *match_s) {
-    return wall_near(cron, wall_s, false, match_s);
-}
-
 /*
  * The zone's time is a sequence of spans with one offset each; within a span, wall time and elapsed time run
  * in parallel.
@@ -167,7 +159,7 @@ static int64_t first_wall(const struct cron *cron, const struct zone_span *span,
 static bool jump_ticks(const struct cron *cron, const struct zone_span *span, int64_t shown_s) {
     int64_t match_s = 0;
     return cron->fixed_hours && shown_s < span->from_s + span->offset_s &&
-           shown_s >= INSTANT_S_MIN - CIVIL_DAY_S * 2 && cron_wall_next(cron, shown_s, &match_s) &&
+           shown_s >= INSTANT_S_MIN - CIVIL_DAY_S * 2 && wall_near(cron, shown_s, true, &match_s) &&
            match_s < span->from_s + span->offset_s;
 }
 
@@ -189,7 +181,7 @@ bool cron_next(const struct cron *cron, const struct zone *zone, int64_t after_s
         if (wall_s < from_s + span.offset_s)
             wall_s = from_s + span.offset_s;
         if (wall_s < searched_s || wall_s > match_s) {
-            if (!cron_wall_next(cron, wall_s, &match_s))
+            if (!wall_near(cron, wall_s, true, &match_s))
                 return false;
             searched_s = wall_s;
         }
@@ -210,7 +202,7 @@ bool cron_previous(const struct cron *cron, const struct zone *zone, int64_t bef
         int64_t shown_s = cron->fixed_hours ? zone_wall_before(zone, &span) : span.from_s;
         int64_t end_s = (span.until_s < until_s ? span.until_s : until_s) + span.offset_s;
         int64_t match_s = 0;
-        if (cron_wall_previous(cron, end_s - 1, &match_s) && match_s >= first_wall(cron, &span, shown_s)) {
+        if (wall_near(cron, end_s - 1, false, &match_s) && match_s >= first_wall(cron, &span, shown_s)) {
             *at_s = match_s - span.offset_s;
             return *at_s >= INSTANT_S_MIN;
         }

@@ -112,39 +112,24 @@ void schedule_free(struct schedule *schedule) {
 
 const struct schedule_rule *schedule_rule(const struct schedule *schedule) { return &schedule->rule; }
 
-/* The first tick at or after a time, ignoring start and end. */
-static bool tick_from(const struct schedule *schedule, int64_t from_ms, int64_t *tick_ms) {
+/* The first tick at or after a time, or backwards the last at or before it, ignoring start and end. */
+static bool tick_near(const struct schedule *schedule, int64_t near_ms, bool forward, int64_t *tick_ms) {
     const struct schedule_rule *rule = &schedule->rule;
     if (rule->kind == SCHEDULE_ONCE) {
         *tick_ms = rule->at_ms;
-        return rule->at_ms >= from_ms;
+        return forward ? rule->at_ms >= near_ms : rule->at_ms <= near_ms;
     }
     if (rule->kind == SCHEDULE_INTERVAL) {
         /* Counted in both directions: at_ms is one of the ticks, not necessarily the first. */
-        int64_t steps = -civil_floor_div(rule->at_ms - from_ms, rule->interval_ms);
+        int64_t steps = forward ? -civil_floor_div(rule->at_ms - near_ms, rule->interval_ms)
+                                : civil_floor_div(near_ms - rule->at_ms, rule->interval_ms);
         *tick_ms = rule->at_ms + steps * rule->interval_ms;
-        return *tick_ms <= TICK_MS_MAX;
+        return !forward || *tick_ms <= TICK_MS_MAX;
     }
     int64_t tick_s = 0;
-    if (!cron_next(&schedule->cron, schedule->zone, civil_floor_div(from_ms - 1, 1000), &tick_s))
-        return false;
-    *tick_ms = tick_s * 1000;
-    return true;
-}
-
-static bool tick_until(const struct schedule *schedule, int64_t until_ms, int64_t *tick_ms) {
-    const struct schedule_rule *rule = &schedule->rule;
-    if (rule->kind == SCHEDULE_ONCE) {
-        *tick_ms = rule->at_ms;
-        return rule->at_ms <= until_ms;
-    }
-    if (rule->kind == SCHEDULE_INTERVAL) {
-        int64_t steps = civil_floor_div(until_ms - rule->at_ms, rule->interval_ms);
-        *tick_ms = rule->at_ms + steps * rule->interval_ms;
-        return true;
-    }
-    int64_t tick_s = 0;
-    if (!cron_previous(&schedule->cron, schedule->zone, civil_floor_div(until_ms, 1000) + 1, &tick_s))
+    if (forward
+            ? !cron_next(&schedule->cron, schedule->zone, civil_floor_div(near_ms - 1, 1000), &tick_s)
+            : !cron_previous(&schedule->cron, schedule->zone, civil_floor_div(near_ms, 1000) + 1, &tick_s))
         return false;
     *tick_ms = tick_s * 1000;
     return true;
@@ -159,7 +144,7 @@ bool schedule_next(const struct schedule *schedule, int64_t after_ms, int64_t *t
     if (from_ms < schedule->rule.start_ms)
         from_ms = schedule->rule.start_ms;
     int64_t found_ms = 0;
-    if (!tick_from(schedule, from_ms, &found_ms) ||
+    if (!tick_near(schedule, from_ms, true, &found_ms) ||
         (schedule->rule.end_ms > 0 && found_ms >= schedule->rule.end_ms))
         return false;
     *tick_ms = found_ms;
@@ -171,7 +156,7 @@ bool schedule_previous(const struct schedule *schedule, int64_t before_ms, int64
     if (schedule->rule.end_ms > 0 && until_ms >= schedule->rule.end_ms)
         until_ms = schedule->rule.end_ms - 1;
     int64_t found_ms = 0;
-    if (!tick_until(schedule, until_ms, &found_ms) || found_ms < schedule->rule.start_ms)
+    if (!tick_near(schedule, until_ms, false, &found_ms) || found_ms < schedule->rule.start_ms)
         return false;
     *tick_ms = found_ms;
     return true;

@@ -26,10 +26,8 @@ static pawl_status make_utc(struct zone **zone, pawl_error *err) {
 }
 
 static pawl_str last_part(pawl_str name) {
-    for (size_t i = name.len; i > 0; i--)
-        if (name.ptr[i - 1] == '/')
-            return (pawl_str){name.ptr + i, name.len - i};
-    return name;
+    const char *slash = memrchr(name.ptr, '/', name.len);
+    return slash != NULL ? str_skip(name, (size_t)(slash + 1 - name.ptr)) : name;
 }
 
 /* The name most similar to the one given, even if only the city was given; absent if none is close. */
@@ -49,34 +47,30 @@ static pawl_str find_alike(pawl_str name, const pawl_str *names, size_t count) {
     return best;
 }
 
-static pawl_status no_such_zone(const char *dir, pawl_str name, pawl_error *err) {
-    struct arena *arena = arena_create(0);
+static pawl_status no_such_zone(const char *dir, pawl_str name, struct arena *arena, pawl_error *err) {
     pawl_str *names = NULL;
     size_t count = 0;
     pawl_str alike = {NULL, 0};
     if (tzdata_list(dir, arena, &names, &count, NULL) == PAWL_OK)
         alike = find_alike(name, names, count);
-    pawl_status status =
-        str_absent(alike)
-            ? error_set(err, PAWL_INVALID, "zone_load",
-                        "there is no time zone '%.*s': write it as Europe/Berlin or UTC", STR_ARG(name))
-            : error_set(err, PAWL_INVALID, "zone_load", "there is no time zone '%.*s': did you mean %.*s?",
-                        STR_ARG(name), STR_ARG(alike));
-    arena_free(arena);
-    return status;
+    return str_absent(alike)
+               ? error_set(err, PAWL_INVALID, "zone_load",
+                           "there is no time zone '%.*s': write it as Europe/Berlin or UTC", STR_ARG(name))
+               : error_set(err, PAWL_INVALID, "zone_load", "there is no time zone '%.*s': did you mean %.*s?",
+                           STR_ARG(name), STR_ARG(alike));
 }
 
 pawl_status zone_load(const char *dir, pawl_str name, struct zone **zone, pawl_error *err) {
     if (name.len == 0 || str_equal_cstr(name, "UTC"))
         return make_utc(zone, err);
-    struct buf bytes;
-    buf_init(&bytes, PAWL_ZONE_FILE_BYTES_MAX + 1);
-    pawl_status status = tzdata_read(dir, name, &bytes, err);
+    pawl_str bytes = {NULL, 0};
+    struct arena *arena = arena_create(0);
+    pawl_status status = tzdata_read(dir, name, arena, &bytes, err);
     if (status == PAWL_OK)
-        status = zone_parse(name, buf_str(&bytes), zone, err);
+        status = zone_parse(name, bytes, zone, err);
     else if (status == PAWL_NOT_FOUND)
-        status = no_such_zone(dir, name, err);
-    buf_free(&bytes);
+        status = no_such_zone(dir, name, arena, err);
+    arena_free(arena);
     return status;
 }
 

@@ -139,11 +139,8 @@ static void settle(struct mcp_session *session, int64_t id) {
 static pawl_status rpc_error(const struct mcp_session *session, const struct mcp_exchange *done,
                              const struct tree *error, pawl_error *err) {
     const struct tree *message = tree_get_cstr(error, "message");
-    int64_t code = 0;
+    int64_t code = tree_get_i64(error, "code");
     pawl_str text = message != NULL ? message->text : STR("no reason given");
-    const struct tree *number = tree_get_cstr(error, "code");
-    if (number != NULL && number->kind == TREE_NUMBER && !tree_to_i64(number, &code))
-        code = 0;
     bool permanent = code == RPC_PARSE || code == RPC_INVALID_REQUEST || code == RPC_NO_METHOD ||
                      code == RPC_INVALID_PARAMS || code == RPC_HEADER_MISMATCH ||
                      code == RPC_CAPABILITY_MISSING || code == RPC_VERSION_UNSUPPORTED;
@@ -205,8 +202,7 @@ static pawl_status discover(struct mcp_session *session, const struct stop_limit
     *understood = false;
     if (status == PAWL_OK) {
         const struct tree *error = tree_get_cstr(done.answer, "error");
-        const struct tree *code = tree_get_cstr(error, "code");
-        int64_t number = 0;
+        int64_t code = tree_get_i64(error, "code");
         if (error == NULL && offers_stateless(done.answer)) {
             const struct tree *result = tree_get_cstr(done.answer, "result");
             const struct tree *meta = tree_get_cstr(result, "_meta");
@@ -215,9 +211,7 @@ static pawl_status discover(struct mcp_session *session, const struct stop_limit
             *understood = true;
             return PAWL_OK;
         }
-        if (code != NULL && tree_to_i64(code, &number) &&
-            (number == RPC_HEADER_MISMATCH || number == RPC_CAPABILITY_MISSING ||
-             number == RPC_VERSION_UNSUPPORTED))
+        if (code == RPC_HEADER_MISMATCH || code == RPC_CAPABILITY_MISSING || code == RPC_VERSION_UNSUPPORTED)
             return rpc_error(session, &done, error, err);
     } else if (status == PAWL_STALE || status == PAWL_NO_MEMORY || clock_boot_ms() >= wait->deadline_ms ||
                (session->config->url != NULL && done.http_status == 0 && status == PAWL_UNAVAILABLE &&
@@ -369,7 +363,6 @@ pawl_status mcp_call(struct mcp_session *session, const struct mcp_call *call, c
             "the tool %.*s of the server %s answers with '%.*s': it wants input from a person, and "
             "there is none",
             STR_ARG(call->tool->name), session->config->name, STR_ARG(type));
-    const struct tree *is_error = tree_get_cstr(result, "isError");
-    *answer = (struct mcp_answer){result, is_error != NULL && is_error->kind == TREE_TRUE};
+    *answer = (struct mcp_answer){result, tree_get_true(result, "isError")};
     return PAWL_OK;
 }

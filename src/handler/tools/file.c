@@ -152,8 +152,6 @@ static const char *read_url(struct tools_reader *reader, const struct tree *url)
     return text;
 }
 
-static bool is_true(const struct tree *value) { return value != NULL && value->kind == TREE_TRUE; }
-
 static void check_name(struct tools_reader *reader, const struct tree *at, bool dots) {
     bool good = at->key.len > 0 && at->key.len <= PAWL_NAME_BYTES_MAX &&
                 !str_starts_with(at->key, STR("pawl."));
@@ -205,7 +203,7 @@ static void add_server(struct tools_reader *reader, const struct tree *in) {
     server.config.url = url != NULL ? read_url(reader, url) : NULL;
     server.config.pairs = read_pairs(reader, tree_get_cstr(in, "env"), &server.config.pair_count);
     server.config.headers = read_headers(reader, tree_get_cstr(in, "headers"), &server.config.header_count);
-    server.config.allow_private = is_true(tree_get_cstr(in, "allow_private"));
+    server.config.allow_private = tree_get_true(in, "allow_private");
     server.scopes = read_scopes(reader, tree_get_cstr(in, "scopes"), &server.scope_count);
     read_pins(reader, tree_get_cstr(in, "pins"), &server);
     if (reader->in.status != PAWL_OK)
@@ -271,7 +269,7 @@ static void add_tool(struct tools_reader *reader, const struct tree *in) {
     tool.pairs = read_pairs(reader, tree_get_cstr(in, "env"), &tool.pair_count);
     tool.headers = read_headers(reader, tree_get_cstr(in, "headers"), &tool.header_count);
     tool.scopes = read_scopes(reader, tree_get_cstr(in, "scopes"), &tool.scope_count);
-    tool.allow_private = is_true(tree_get_cstr(in, "allow_private"));
+    tool.allow_private = tree_get_true(in, "allow_private");
     if (reader->in.status == PAWL_OK && input != NULL &&
         schema_compile(input, NULL, &tool.input, &why) != PAWL_OK)
         tree_wrong(&reader->in, input, "%s", why.text);

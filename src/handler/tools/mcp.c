@@ -12,14 +12,6 @@
 
 enum { LOOK_MS = 20 };
 
-static uint64_t random_bits(void) {
-    pawl_uuid id;
-    uint64_t bits = (uint64_t)clock_boot_us();
-    if (uuid_next(&id, NULL) == PAWL_OK)
-        memcpy(&bits, id.b + 8, sizeof(bits));
-    return bits;
-}
-
 static void set_free(struct tool_set *set) {
     for (size_t i = 0; set->schemas != NULL && i < set->tools.count; i++)
         schema_free(set->schemas[i]);
@@ -315,27 +307,11 @@ static pawl_str text_of(struct arena *arena, const struct tree *content) {
 /* {"text": …, "structured": …, "content": […]} */
 static pawl_status output_of(struct arena *arena, const struct tree *result, pawl_str text,
                              const struct tree **output, pawl_error *err) {
-    const struct tree *content = tree_get_cstr(result, "content");
-    const struct tree *structured = tree_get_cstr(result, "structuredContent");
-    const struct tree **items = arena_array(arena, 3, sizeof(struct tree *));
-    struct tree *string = tree_scalar(arena, TREE_STRING, text);
-    size_t count = 0;
-    if (items != NULL && string != NULL) {
-        items[count++] = tree_with_key(arena, string, STR("text"));
-        if (structured != NULL)
-            items[count++] = tree_with_key(arena, structured, STR("structured"));
-        if (content != NULL)
-            items[count++] = tree_with_key(arena, content, STR("content"));
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (items[i] == NULL)
-            count = 0;
-    }
-    struct tree *made = count > 0 ? tree_object(arena, items, count) : NULL;
-    if (made == NULL)
-        return error_no_memory(err, "tools");
-    *output = made;
-    return PAWL_OK;
+    const struct tree_pair pairs[] = {{"text", tree_scalar(arena, TREE_STRING, text)},
+                                      {"structured", tree_get_cstr(result, "structuredContent")},
+                                      {"content", tree_get_cstr(result, "content")}};
+    *output = pairs[0].value != NULL ? tree_of_pairs(arena, pairs, 3) : NULL;
+    return *output != NULL ? PAWL_OK : error_no_memory(err, "tools");
 }
 
 static pawl_status judge(const struct tool_call *call, const struct mcp_answer *said, struct arena *arena,

@@ -174,11 +174,7 @@ pawl_status tools_output(struct arena *arena, pawl_str text, const struct tree *
             return error_set(err, PAWL_INVALID, "tools", "the output is neither JSON nor UTF-8 text");
         struct tree *string = clean != NULL ? tree_scalar(arena, TREE_STRING, (pawl_str){clean, text.len})
                                             : NULL;
-        const struct tree **items = arena_array(arena, 1, sizeof(struct tree *));
-        if (string != NULL && items != NULL) {
-            items[0] = tree_with_key(arena, string, STR("text"));
-            made = items[0] != NULL ? tree_object(arena, items, 1) : NULL;
-        }
+        made = string != NULL ? tree_of_pairs(arena, &(struct tree_pair){"text", string}, 1) : NULL;
     }
     if (made == NULL)
         return error_no_memory(err, "tools");

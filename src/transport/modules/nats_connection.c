@@ -113,23 +113,17 @@ static pawl_status read_line(pawl_str have, struct line *line, struct nats_frame
     return said(words, err);
 }
 
-static bool flag(const struct tree *info, const char *name) {
-    const struct tree *found = tree_get_cstr(info, name);
-    return found != NULL && found->kind == TREE_TRUE;
-}
-
 /* The first line says what the server is; later ones what has changed, such as the limit of our account. */
 static pawl_status read_info(struct transport *session, pawl_str text, pawl_error *err) {
     const struct tree *info = NULL;
     struct arena *arena = arena_create(0);
     pawl_status status = tree_parse(arena, text, NULL, &info, err);
     if (status == PAWL_OK) {
-        const struct tree *most = tree_get_cstr(info, "max_payload");
-        if (most == NULL || !tree_to_i64(most, &session->payload_bytes_max))
+        if (!tree_to_i64(tree_get_cstr(info, "max_payload"), &session->payload_bytes_max))
             session->payload_bytes_max = IN_BYTES_MAX;
-        session->has_headers = flag(info, "headers");
-        session->wants_tls = flag(info, "tls_required");
-        session->offers_tls = session->wants_tls || flag(info, "tls_available");
+        session->has_headers = tree_get_true(info, "headers");
+        session->wants_tls = tree_get_true(info, "tls_required");
+        session->offers_tls = session->wants_tls || tree_get_true(info, "tls_available");
     } else {
         status = error_set(err, PAWL_UNAVAILABLE, "nats", "the broker does not speak the NATS protocol");
     }
@@ -256,7 +250,6 @@ pawl_status nats_api(struct transport *session, const char *subject, pawl_str qu
                      const struct tree **answer, pawl_error *err) {
     char whole[1024];
     struct nats_frame frame = {.sid = 0};
-    int64_t code = 0;
     int made = snprintf(whole, sizeof(whole), "$JS.API.%s", subject);
     if (made < 0 || (size_t)made >= sizeof(whole))
         return error_set(err, PAWL_INVALID, "nats", "the names of stream and group are too long");
@@ -271,10 +264,9 @@ pawl_status nats_api(struct transport *session, const char *subject, pawl_str qu
     const struct tree *fault = tree_get_cstr(*answer, "error");
     if (fault == NULL)
         return PAWL_OK;
-    const struct tree *number = tree_get_cstr(fault, "code"), *text = tree_get_cstr(fault, "description");
-    bool missing = number != NULL && tree_to_i64(number, &code) && code == 404;
-    return error_set(err, missing ? PAWL_NOT_FOUND : PAWL_UNAVAILABLE, "nats", "the broker says: %.*s",
-                     STR_ARG(text != NULL ? text->text : STR("?")));
+    const struct tree *text = tree_get_cstr(fault, "description");
+    return error_set(err, tree_get_i64(fault, "code") == 404 ? PAWL_NOT_FOUND : PAWL_UNAVAILABLE, "nats",
+                     "the broker says: %.*s", STR_ARG(text != NULL ? text->text : STR("?")));
 }
 
 void nats_session_close(struct transport *session) {
@@ -326,9 +318,8 @@ static void say_hello(struct transport *session) {
                                     {"user", address->password != NULL ? address->user : NULL},
                                     {address->user != NULL ? "pass" : "auth_token", address->password}};
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
-        if (texts[i][1] == NULL)
-            continue;
-        json_put_cstr(&json, texts[i][0], texts[i][1]);
+        if (texts[i][1] != NULL)
+            json_put_cstr(&json, texts[i][0], texts[i][1]);
     }
     json_end_object(&json);
     /* The limits of our account follow the first PONG, so they are known when the second has come. */

@@ -19,14 +19,8 @@ struct place {
 };
 
 static uint64_t number_in(const struct tree *object, const char *name) {
-    const struct tree *found = tree_get_cstr(object, name);
-    int64_t number = 0;
-    return found != NULL && tree_to_i64(found, &number) && number > 0 ? (uint64_t)number : 0;
-}
-
-static bool text_is(const struct tree *object, const char *name, pawl_str wanted) {
-    const struct tree *found = tree_get_cstr(object, name);
-    return found != NULL && str_equal(found->text, wanted);
+    int64_t number = tree_get_i64(object, name);
+    return number > 0 ? (uint64_t)number : 0;
 }
 
 /* An operation of the API on a consumer. */
@@ -48,8 +42,9 @@ static pawl_status look(struct transport *session, const char *name, struct plac
     uint64_t start = number_in(config, "opt_start_seq"), began = start > 0 ? start - 1 : 0;
     uint64_t acknowledged = number_in(tree_get_cstr(info, "ack_floor"), "stream_seq");
     place->there = true;
-    place->ready = number_in(info, "num_ack_pending") == 0 && text_is(config, "ack_policy", STR("all")) &&
-                   text_is(config, "filter_subject", session->from);
+    place->ready = number_in(info, "num_ack_pending") == 0 &&
+                   str_equal(tree_get_text(config, "ack_policy"), STR("all")) &&
+                   str_equal(tree_get_text(config, "filter_subject"), session->from);
     place->floor = began > acknowledged ? began : acknowledged;
     place->next = number_in(tree_get_cstr(info, "delivered"), "consumer_seq") + 1;
     return PAWL_OK;
@@ -70,12 +65,10 @@ static pawl_status consumer_make(struct transport *session, const char *name, ui
                                     {"deliver_policy", floor > 0 ? "by_start_sequence" : "all"},
                                     {"ack_policy", "all"},
                                     {"replay_policy", "instant"}};
-    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
         json_put_cstr(&json, texts[i][0], texts[i][1]);
-    }
-    if (floor > 0) {
+    if (floor > 0)
         json_put_int(&json, "opt_start_seq", (int64_t)floor + 1);
-    }
     json_put_int(&json, "ack_wait", (int64_t)ACK_WAIT_SECONDS * 1000000000);
     json_put_int(&json, "max_ack_pending", (int64_t)2 * TRANSPORT_RECEIVE_MAX);
     json_end_object(&json);

@@ -250,11 +250,7 @@ static pawl_status take_strange(struct arena *arena, const redisReply *fields, c
     json_end_array(&json);
     delivery->malformed = true;
     snprintf(delivery->reason, sizeof(delivery->reason), "%.200s", reason);
-    pawl_status status = buf_status(&buf, "redis", err);
-    if (status == PAWL_OK)
-        status = str_dup(arena, buf_str(&buf), &delivery->raw, err);
-    buf_free(&buf);
-    return status;
+    return str_keep(arena, &buf, "redis", &delivery->raw, err);
 }
 
 static pawl_status take_fields(struct arena *arena, const redisReply *fields,
@@ -272,29 +268,30 @@ static bool shaped(const redisReply *reply, size_t elements) {
     return reply != NULL && reply->type == REDIS_REPLY_ARRAY && reply->elements >= elements;
 }
 
+/* The entries of [[stream, [[id, [field, value, …]], …]]]; NULL: it is something else. */
+static const redisReply *entries_of(const redisReply *reply) {
+    bool found = shaped(reply, 1) && shaped(reply->element[0], 2) && shaped(reply->element[0]->element[1], 0);
+    return found ? reply->element[0]->element[1] : NULL;
+}
+
 /* Trimmed entries have no fields: they cannot be read, and nothing waits for them. */
 static pawl_status forget_trimmed(struct transport *session, const redisReply *reply, pawl_error *err) {
     pawl_str words[WORDS_MAX] = {STR("XACK"), session->from, session->group};
+    const redisReply *entries = entries_of(reply);
     int used = 3;
-    if (!shaped(reply, 1) || !shaped(reply->element[0], 2) || !shaped(reply->element[0]->element[1], 0))
-        return PAWL_OK;
-    const redisReply *entries = reply->element[0]->element[1];
-    for (size_t i = 0; i < entries->elements && used < WORDS_MAX; i++) {
+    for (size_t i = 0; entries != NULL && i < entries->elements && used < WORDS_MAX; i++) {
         if (!shaped(entries->element[i]->element[1], 1))
             words[used++] = str_from(entries->element[i]->element[0]->str);
     }
     return used > 3 ? ask(session, used, words, NULL, err) : PAWL_OK;
 }
 
-/* The entries of [[stream, [[id, [field, value, …]], …]]]. */
 static pawl_status take_entries(struct transport *session, struct arena *arena, const redisReply *reply,
                                 size_t max, struct transport_delivery *deliveries, size_t *count,
                                 pawl_error *err) {
+    const redisReply *entries = entries_of(reply);
     session->id_count = 0;
-    if (!shaped(reply, 1) || !shaped(reply->element[0], 2) || !shaped(reply->element[0]->element[1], 0))
-        return PAWL_OK;
-    const redisReply *entries = reply->element[0]->element[1];
-    for (size_t i = 0; i < entries->elements && *count < max; i++) {
+    for (size_t i = 0; entries != NULL && i < entries->elements && *count < max; i++) {
         const redisReply *entry = entries->element[i];
         if (!shaped(entry, 2) || entry->element[0]->type != REDIS_REPLY_STRING)
             return error_set(err, PAWL_UNAVAILABLE, "redis", "the server's answer has no entries");
@@ -339,10 +336,8 @@ static pawl_status read_once(struct transport *session, struct arena *arena, siz
     status = take_entries(session, arena, reply, max, deliveries, count, err);
     if (status == PAWL_OK)
         status = forget_trimmed(session, reply, err);
-    if (again && shaped(reply, 1) && shaped(reply->element[0], 2) &&
-        reply->element[0]->element[1]->elements == 0)
-        session->pending_after[0] = '\0';
-    else if (again && !shaped(reply, 1))
+    const redisReply *entries = entries_of(reply);
+    if (again && (entries == NULL || entries->elements == 0))
         session->pending_after[0] = '\0';
     freeReplyObject(reply);
     return status;
