@@ -100,7 +100,7 @@ const struct side_ops *bench_side(const struct bench_options *options);
 pawl_status bench_sql(const struct bench_options *options, struct arena *arena, const char *name,
                       const char **text, pawl_error *err);
 
-/* Before measuring: what is dirty is written, so that nobody pays for what came before. */
+/* Before measuring: what is dirty is written, so that no measurement pays for what came before. */
 pawl_status bench_calm(const struct bench_options *options, pawl_error *err);
 
 /* The workloads; each prints one JSON object on one line. */

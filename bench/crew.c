@@ -74,7 +74,7 @@ static void *thread_main(void *arg) {
     pthread_barrier_wait(start->barrier);
     start->member->status = start->body(start->member, &start->member->err);
     if (start->member->status != PAWL_OK)
-        atomic_store(&start->member->crew->stop, true); /* the others wait for work that nobody will do */
+        atomic_store(&start->member->crew->stop, true); /* the others wait for work that will not come */
     return NULL;
 }
 

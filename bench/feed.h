@@ -8,7 +8,7 @@ struct feed {
     int64_t next; /* number of the next message */
     int64_t step; /* several feeds deal out one sequence: feed i starts at i and steps by their count */
     int64_t index, made; /* made: by this feed so far */
-    int64_t group;       /* so many messages in a row share a stream; 1 unless somebody sets it */
+    int64_t group;       /* so many messages in a row share a stream; 1 unless it is set */
     int64_t streams;
     pawl_outgoing messages[BENCH_BATCH_MAX];
     char stream_text[BENCH_BATCH_MAX][24];

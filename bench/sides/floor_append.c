@@ -61,7 +61,7 @@ static pawl_status pg_append_open(const struct bench_options *options, int index
     return status;
 }
 
-/* For a single event the parameters are the elements themselves: the bytes behind the array's header. */
+/* For a single event the parameters are the elements themselves: the bytes after the array's header. */
 static pawl_status pg_append_put(struct side *side, const pawl_outgoing *messages, size_t count,
                                  pawl_error *err) {
     static const enum pg_oid types[COLUMNS] = {PG_OID_UUID, PG_OID_TEXT, PG_OID_TEXT};

@@ -80,7 +80,7 @@ static pawl_status send(struct floor_side *self, const char *statement, int coun
     return PAWL_OK;
 }
 
-/* The next result, which belongs to the caller, and the NULL behind it. */
+/* The next result, which belongs to the caller, and the NULL after it. */
 static pawl_status receive(struct floor_side *self, PGresult **result, pawl_error *err) {
     PGresult *got = PQgetResult(self->conn);
     pawl_status status = pg_check(self->conn, got, err);
@@ -116,7 +116,7 @@ static void fill_arrays(struct floor_side *self, const pawl_outgoing *messages, 
     }
 }
 
-/* For a single row the parameters are the elements themselves: the bytes behind the array's header. */
+/* For a single row the parameters are the elements themselves: the bytes after the array's header. */
 static pawl_status floor_put(struct side *side, const pawl_outgoing *messages, size_t count,
                              pawl_error *err) {
     enum { ARRAY_HEADER_BYTES = 24 };

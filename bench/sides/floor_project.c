@@ -54,7 +54,7 @@ static void keep(struct hand *hand, const PGresult *rows) {
     }
 }
 
-/* One result of a pipeline and the NULL behind it; rows are kept. */
+/* One result of a pipeline and the NULL after it; rows are kept. */
 static pawl_status receive(struct hand *hand, bool rows, pawl_error *err) {
     PGresult *result = PQgetResult(hand->conn);
     pawl_status status = pg_check(hand->conn, result, err);

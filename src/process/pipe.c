@@ -264,7 +264,7 @@ static void check_stop(struct pipe_item *item) {
     }
 }
 
-/* Without the lock, so that whoever takes it may be slow. */
+/* Without the lock, because the function that takes it may be slow. */
 static void pass_on_progress(struct pipes *pipes, struct pipe_item *item) {
     struct buf told = item->progress;
     if (told.len == 0)

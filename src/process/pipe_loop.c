@@ -230,7 +230,7 @@ static void ended(struct pipe_process *process) {
     bool leaving = process->state == PIPE_LEAVING, started = process->state == PIPE_READY;
     process_reap(&process->process, &end);
     if (end.outcome != PROCESS_FLOODED && end.outcome != PROCESS_EXITED)
-        end.outcome = PROCESS_SIGNALLED; /* whoever killed it: an item knows why it was stopped */
+        end.outcome = PROCESS_SIGNALLED; /* whatever killed it: an item knows why it was stopped */
     process_explain(&end, 0, how, sizeof(how));
     if (process->fault[0] != '\0')
         snprintf(why, sizeof(why), "%s%s%s", process->fault, end.complaint[0] != '\0' ? ": " : "",

@@ -26,7 +26,7 @@ static void quote_code(struct buf *buf, uint32_t code, const char *bytes, size_t
 
 static bool is_plain(char c) { return c >= ' ' && c < 0x7f && c != '"' && c != '\\'; }
 
-/* What stands for itself is copied at once; almost all of a text does. */
+/* What needs no escape is copied at once; that is almost all of a text. */
 void json_quote(struct buf *buf, pawl_str text) {
     buf_append_char(buf, '"');
     for (size_t at = 0; at < text.len;) {

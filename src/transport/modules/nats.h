@@ -66,7 +66,7 @@ void nats_answer_subject(const struct transport *session, size_t number,
                          char subject[static NATS_SUBJECT_BYTES]);
 bool nats_is_answer(const struct transport *session, const struct nats_frame *frame, size_t *number);
 
-/* Asks and waits for the answer. PAWL_UNAVAILABLE: nobody answers. */
+/* Asks and waits for the answer. PAWL_UNAVAILABLE: no answer. */
 PAWL_MUSTCHECK pawl_status nats_ask(struct transport *session, pawl_str subject, pawl_str question,
                                     struct nats_frame *answer, pawl_error *err);
 
