@@ -82,9 +82,7 @@ static const struct field *flag_find(const struct operation *command, pawl_str n
 
 /* ---- The command, which may follow its flags */
 
-/* Whether a word after this one is its value. A flag has a value in every command or in none: a test checks
- * that. */
-static bool takes_next(const char *text) {
+bool arguments_takes_next(const char *text) {
     if (text[1] != '-') {
         enum option_id id = option_letter(text[1]);
         return id != OPTION_COUNT && option_rows[id].type != OPTION_BOOL && text[2] == '\0';
@@ -113,7 +111,7 @@ static pawl_status find_command(const struct walk *walk, const struct operation 
         if (!only_words && strcmp(walk->argv[i], "--") == 0)
             only_words = true;
         else if (!only_words && is_flag(walk->argv[i]))
-            i += takes_next(walk->argv[i]);
+            i += arguments_takes_next(walk->argv[i]);
         else
             words[count++] = walk->argv[i];
     }

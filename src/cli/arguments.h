@@ -28,6 +28,10 @@ PAWL_MUSTCHECK pawl_status arguments_parse(struct arena *arena, int argc, char *
 PAWL_MUSTCHECK pawl_status arguments_hide(struct arena *arena, int argc, char **argv, char ***copy,
                                           pawl_error *err);
 
+/* Whether the word after this flag is its value. A flag has a value in every command or in none: a test
+ * checks that. */
+bool arguments_takes_next(const char *text);
+
 /* Whether argv asks for JSON; needed for the errors of a command line that cannot be parsed. */
 bool arguments_want_json(int argc, char **argv);
 

@@ -10,58 +10,17 @@
 #include "cli/commands.h"
 #include "operations/tables.h"
 
-static const struct operation_table *const tables[] = {&up_commands,
-                                                       &server_commands,
-                                                       &mcp_commands,
-                                                       &worker_commands,
-                                                       &migrate_commands,
-                                                       &send_operations,
-                                                       &status_operations,
-                                                       &monitor_commands,
-                                                       &why_operations,
-                                                       &message_operations,
-                                                       &message_end_operations,
-                                                       &archive_commands,
-                                                       &receptor_note_operations,
-                                                       &refused_operations,
-                                                       &event_operations,
-                                                       &snapshot_operations,
-                                                       &receptor_operations,
-                                                       &perspective_set_operations,
-                                                       &perspective_operations,
-                                                       &stream_operations,
-                                                       &run_start_operations,
-                                                       &run_operations,
-                                                       &statement_operations,
-                                                       &task_operations,
-                                                       &pipeline_operations,
-                                                       &schedule_operations,
-                                                       &job_operations,
-                                                       &limit_operations,
-                                                       &wait_operations,
-                                                       &agent_operations,
-                                                       &audit_operations,
-                                                       &tool_operations,
-                                                       &tool_commands,
-                                                       &alert_operations,
-                                                       &pause_operations,
-                                                       &instance_operations,
-                                                       &worker_operations,
-                                                       &setting_operations,
-                                                       &upkeep_operations,
-                                                       &doctor_commands,
-                                                       &doctor_operations,
-                                                       &transport_operations,
-                                                       &version_commands,
-                                                       &help_commands};
+/* What only a terminal has: before the operations in the help, and after them. */
+static const struct operation_table *const first[] = {&up_commands, &server_commands, &mcp_commands,
+                                                      &worker_commands, &migrate_commands};
+static const struct operation_table *const last[] = {&monitor_commands, &archive_commands, &tool_commands,
+                                                     &doctor_commands,  &version_commands, &help_commands};
 
 const struct operation *command_at(size_t index) {
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-        if (index < tables[i]->count)
-            return &tables[i]->rows[index];
-        index -= tables[i]->count;
-    }
-    return NULL;
+    const struct operation *command = operation_in(first, sizeof first / sizeof *first, &index);
+    if (command == NULL)
+        command = operation_in(operation_tables, operation_tables_count, &index);
+    return command != NULL ? command : operation_in(last, sizeof last / sizeof *last, &index);
 }
 
 terminal_run *command_terminal(const struct operation *command) {

@@ -54,12 +54,23 @@ bool message_filtered(const struct message_filter *filter) {
 
 /* ---- Looking */
 
+/* Leaves out what was put before the input since_ms. */
+static void keep_since(const struct request *request, struct message_rows *found) {
+    int64_t since_ms = request_number(request, "since_ms", 0);
+    size_t kept = 0;
+    for (size_t i = 0; i < found->count; i++)
+        if (found->rows[i].item.put_ms >= since_ms)
+            found->rows[kept++] = found->rows[i];
+    found->count = kept;
+}
+
 /* With the id: an outbox may hold one more than once. */
 static pawl_status list_of_id(struct request *request, const struct message_filter *filter, pawl_error *err) {
     struct message_rows rows = {.count = 0};
     pawl_uuid id;
     TRY(request_message_id(request, request_text(request, "id"), &id, err));
     TRY(messages_with_id(request, id, filter->state, (int)filter->kind, &rows, err));
+    keep_since(request, &rows);
     REQUEST_CELLS(request, message, rows.rows, rows.count);
     return request_list_end(request, NULL, err);
 }
@@ -71,6 +82,7 @@ static pawl_status message_list(struct request *request, pawl_error *err) {
         return list_of_id(request, &filter, err);
     filter.limit = request_limit(request);
     TRY(request->store->ops->view.messages(request->store, &filter, request->arena, &found, err));
+    keep_since(request, &found); /* so a page may be short */
     REQUEST_CELLS(request, message, found.rows, found.count);
     return request_list_end_number(request, found.next_seq, err);
 }
@@ -152,6 +164,7 @@ static const struct field list_fields[] = {
     {CHOICE_FIELD(IN_QUERY, "state", "ready|leased|scheduled|blocked|dead|done",
                   "Only in this state; any but done by default.")},
     MESSAGE_FILTER_FIELDS(IN_QUERY),
+    {TIME_FIELD(IN_QUERY, "since_ms", "Only what was put at or after this time.")},
     {INT_FIELD(IN_QUERY, "lane", 0, PAWL_LANES_MAX, "Only of this lane.")},
     {FIELD(FIELD_ID, IN_QUERY, "id", "Only with this id: an outbox may hold one more than once.")},
 };
@@ -168,7 +181,8 @@ static const struct operation messages[] = {
          "worker died with it too often), cancelled (a person ended it; the error says who and why) or "
          "parked (it waits for a dead letter of its stream, and is retried with it). Completed messages, "
          "--state done, are kept for as long as the setting history says.",
-     .example = "pawl message list --stream order-1\npawl message list --state dead -o ndjson | jq .id",
+     .example =
+         "pawl message list --stream order-1 --since 1h\npawl message list --state dead -o ndjson | jq .id",
      .empty = "no messages"},
     {OPERATION("message.show", "Show one message with its payload, whatever state it is in"),
      READS("/v1/messages/{id}"), FIELDS(show_fields), RECORD(message_columns), .run = message_show,

@@ -39,6 +39,10 @@ static pawl_status action_list(struct request *request, pawl_error *err) {
     TRY(request->store->ops->relay->audits(request->store, request_after_number(request), limit,
                                            request->arena, &found, err));
     int64_t last = found.count == (size_t)limit ? found.rows[found.count - 1].number : 0;
+    while (found.count > 0 && found.rows[found.count - 1].at_ms < request_number(request, "since_ms", 0)) {
+        found.count--;
+        last = 0; /* what follows is older still */
+    }
     return request_rows(request, ROWS_OF(action, found.rows, found.count), request_key(request, last), err);
 }
 
@@ -71,6 +75,8 @@ static const struct field pause_fields[] = {
 static const struct field pause_end_fields[] = {
     {CHOICE_FIELD(IN_PATH, "scope", PAUSE_SCOPES, "What was paused."), .required = true},
     FIELD_ROW_NAME("Of the topic or stream, or the pattern of the handler.")};
+static const struct field action_fields[] = {
+    {TIME_FIELD(IN_QUERY, "since_ms", "Only what was done at or after this time.")}};
 static const struct field refused_fields[] = {FIELD_ROW_NUMBER("number", "Of the list of refused ones.")};
 
 static const struct operation refused[] = {
@@ -102,8 +108,9 @@ static const struct operation pauses[] = {
     {OPERATION("pause.list", "List what is paused"), READS("/v1/pauses"), COLUMNS(pause_columns),
      .run = pause_list, .empty = "nothing is paused"},
     {OPERATION("action.list", "List what people did: retries, deletions, replays, pauses; newest first"),
-     READS("/v1/actions"), .paged = PAGED, COLUMNS(action_columns), .run = action_list,
-     .details = "The actor is PAWL_ACTOR, else the login name.", .empty = "nothing was done yet"},
+     READS("/v1/actions"), FIELDS(action_fields), .paged = PAGED, COLUMNS(action_columns), .run = action_list,
+     .details = "The actor is PAWL_ACTOR, else the login name.", .example = "pawl action list --since 1h",
+     .empty = "nothing was done yet"},
 };
 
 const struct operation_table refused_operations = OPERATION_TABLE(refused);

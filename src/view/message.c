@@ -11,7 +11,7 @@
 #include "view/output/row.h"
 
 /* Small enough that a page of big payloads fits into an arena, and halved when it does not. */
-enum { PAGE_ROWS = 200 };
+enum { PAGE_ROWS = 1000 };
 
 #define ROW struct message_row
 const struct column message_columns[MESSAGE_COLUMNS] = {

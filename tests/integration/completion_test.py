@@ -3,18 +3,21 @@
 
 Usage: completion_test.py PAWL HELPER ROOT sqlite [NAME]
 """
+import os
 import re
 import shutil
 import subprocess
 import sys
 
-from cli_support import CliTest, main
+from cli_support import CliTest, Setup, main
 
 SECONDS_MAX = 60
 
 
 def shell(name, *args, stdin=""):
-    return subprocess.run([name, *args], input=stdin, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    """The scripts ask the program `pawl`, so it is on the path."""
+    env = dict(os.environ, PATH=os.path.dirname(os.path.abspath(Setup.pawl)) + os.pathsep + os.environ["PATH"])
+    return subprocess.run([name, *args], input=stdin, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           timeout=SECONDS_MAX, check=False)
 
 
@@ -104,7 +107,7 @@ class Completion(CliTest):
         done = shell("zsh", "-f", "-c", text)
         self.assertEqual(done.returncode, 0, done.stdout)
         names = [line.split(":")[0] for line in done.stdout.splitlines()]
-        for name in ("retry", "ndjson", "--stream", "--database-url"):
+        for name in ("retry", "ndjson", "--stream", "--schema"):
             self.assertIn(name, names)
 
     def test_fish_completes(self):

@@ -11,23 +11,29 @@
 static pawl_status show_buf(struct cli *cli, void (*append)(struct buf *), pawl_error *err) {
     AUTO_BUF(buf, 0);
     append(&buf);
-    TRY(buf_status(&buf, "help", err));
-    fwrite(buf.ptr, 1, buf.len, cli->output.file);
-    return PAWL_OK;
+    return help_print(cli, &buf, err);
 }
 
 static void append_options(struct buf *buf) { options_help(buf, option_rows, OPTION_COUNT); }
 
 static pawl_status show_completion(struct cli *cli, const char *shell, pawl_error *err) {
-    const struct completion *completion = shell != NULL ? completion_find(shell) : NULL;
-    if (completion != NULL)
-        return show_buf(cli, completion->append, err);
+    const char *script = shell != NULL ? completion_script(shell) : NULL;
+    if (script != NULL) {
+        fputs(script, cli->output.file);
+        return PAWL_OK;
+    }
     cli->usage = true;
     if (shell == NULL)
         return error_set(err, PAWL_INVALID, "help", "pawl help completion needs a shell: bash, zsh or fish");
     return error_set(err, PAWL_INVALID, "help",
                      "there is no completion for the shell \"%s\". There is one for bash, zsh and fish",
                      shell);
+}
+
+static pawl_status complete(struct cli *cli, pawl_error *err) {
+    AUTO_BUF(buf, 0);
+    completion_answer(&buf, cli->arguments.words + 1, cli->arguments.word_count - 1);
+    return help_print(cli, &buf, err);
 }
 
 static pawl_status run(struct cli *cli, pawl_error *err) {
@@ -45,6 +51,8 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
         return show_buf(cli, man_page, err);
     if (strcmp(words[0], "completion") == 0)
         return show_completion(cli, count > 1 ? words[1] : NULL, err);
+    if (strcmp(words[0], "complete") == 0) /* for the scripts */
+        return complete(cli, err);
     cli->usage = true; /* only the words can be wrong here */
     const struct operation *command = NULL;
     int used = 0;

@@ -201,7 +201,7 @@ static void append_noun(struct buf *buf, const char *noun) {
 }
 
 /* Help is for people: it is text also where answers are JSON. */
-static pawl_status show(struct cli *cli, struct buf *buf, pawl_error *err) {
+pawl_status help_print(struct cli *cli, const struct buf *buf, pawl_error *err) {
     TRY(buf_status(buf, "help", err));
     fwrite(buf->ptr, 1, buf->len, cli->output.file);
     return PAWL_OK;
@@ -210,7 +210,7 @@ static pawl_status show(struct cli *cli, struct buf *buf, pawl_error *err) {
 pawl_status help_noun(struct cli *cli, const char *noun, pawl_error *err) {
     AUTO_BUF(buf, 0);
     append_noun(&buf, noun);
-    return show(cli, &buf, err);
+    return help_print(cli, &buf, err);
 }
 
 pawl_status help_show(struct cli *cli, const struct operation *command, pawl_error *err) {
@@ -219,7 +219,7 @@ pawl_status help_show(struct cli *cli, const struct operation *command, pawl_err
         append_command(&buf, command);
     else
         append_overview(&buf);
-    return show(cli, &buf, err);
+    return help_print(cli, &buf, err);
 }
 
 pawl_status help_exit_codes(struct cli *cli, pawl_error *err) {

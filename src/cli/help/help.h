@@ -4,6 +4,9 @@
 
 #include "cli/cli.h"
 
+/* Prints a text, unless there was no memory for it. */
+PAWL_MUSTCHECK pawl_status help_print(struct cli *cli, const struct buf *buf, pawl_error *err);
+
 /* The help of one command, or the overview when command is NULL; always text. */
 PAWL_MUSTCHECK pawl_status help_show(struct cli *cli, const struct operation *command, pawl_error *err);
 

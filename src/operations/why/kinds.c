@@ -8,7 +8,6 @@
 #include "base/uuid.h"
 #include "view/fleet.h"
 #include "view/message.h"
-#include "view/output/grid.h"
 #include "view/run.h"
 #include "view/why/job.h"
 #include "view/why/story.h"
@@ -37,12 +36,11 @@ static pawl_status tell_page(struct request *request, const struct job *job, str
         return status;
     buf_printf(text, "It is page %" PRId64 " of partition ", ref.page);
     if (parts.count > 0 && parts.partitions[0].part == ref.part)
-        grid_escape(text, parts.partitions[0].name);
+        why_tell(text, "%.*s", STR_ARG(parts.partitions[0].name));
     else
         buf_printf(text, "%d", ref.part);
-    buf_printf(text, " of run %" PRId64 " (", ref.run);
-    grid_escape(text, runs.runs[0].name);
-    buf_append_cstr(text, runs.runs[0].paused ? "), which is paused. " : "). ");
+    why_tell(text, " of run %" PRId64 " (%.*s%s", ref.run, STR_ARG(runs.runs[0].name),
+             runs.runs[0].paused ? "), which is paused. " : "). ");
     return PAWL_OK;
 }
 
@@ -55,11 +53,8 @@ static pawl_status tell_job(struct request *request, pawl_str word, struct why_t
     if (status != PAWL_OK)
         return status == PAWL_NOT_FOUND ? PAWL_OK : status;
     told->found = true;
-    buf_printf(&told->text, "Job %" PRId64 " (type ", id);
-    grid_escape(&told->text, why.row.job.type);
-    buf_append_cstr(&told->text, ", queue ");
-    grid_escape(&told->text, why.row.job.queue);
-    buf_append_cstr(&told->text, "). ");
+    why_tell(&told->text, "Job %" PRId64 " (type %.*s, queue %.*s). ", id, STR_ARG(why.row.job.type),
+             STR_ARG(why.row.job.queue));
     status = tell_page(request, &why.row.job, &told->text, err);
     if (!request->front->sees_content(request->self))
         why.row.error = (pawl_str){NULL, 0};
@@ -78,14 +73,12 @@ static pawl_status tell_run(struct request *request, pawl_str word, struct why_t
         return status;
     const struct run_row *run = &found.runs[0];
     told->found = true;
-    buf_printf(&told->text, "Run %" PRId64 " (", run->id);
-    grid_escape(&told->text, run->name);
-    buf_printf(&told->text, ") is %s%s: %d of %d partitions are done, %d failed, %" PRId64 " pages.",
-               run_state_name(run->state), run->paused ? " and paused" : "", run->done, run->partitions,
-               run->failed, run->pages);
+    why_tell(&told->text,
+             "Run %" PRId64 " (%.*s) is %s%s: %d of %d partitions are done, %d failed, %" PRId64 " pages.",
+             run->id, STR_ARG(run->name), run_state_name(run->state), run->paused ? " and paused" : "",
+             run->done, run->partitions, run->failed, run->pages);
     if (!str_absent(run->error) && request->front->sees_content(request->self)) {
-        buf_append_cstr(&told->text, " Last error: ");
-        grid_escape(&told->text, run->error);
+        why_tell(&told->text, " Last error: %.*s", STR_ARG(run->error));
     }
     if (run->paused)
         buf_printf(&told->next, "pawl run resume %" PRId64 ".", run->id);
@@ -143,9 +136,7 @@ static pawl_status tell_stream(struct request *request, pawl_str word, struct wh
     if (status != PAWL_OK)
         return status == PAWL_NOT_FOUND ? PAWL_OK : status;
     told->found = true;
-    buf_append_cstr(&told->text, "Stream ");
-    grid_escape(&told->text, word);
-    buf_append_cstr(&told->text, " is at its first unfinished message. ");
+    why_tell(&told->text, "Stream %.*s is at its first unfinished message. ", STR_ARG(word));
     if (!request->front->sees_content(request->self))
         why.row.error = (pawl_str){NULL, 0};
     why_story(&why, &pause, &told->text, &told->next);
@@ -166,13 +157,12 @@ static pawl_status tell_perspective(struct request *request, pawl_str word, stru
     if (row == NULL)
         return PAWL_OK;
     told->found = true;
-    buf_append_cstr(&told->text, "Perspective ");
-    grid_escape(&told->text, row->key);
-    buf_printf(&told->text,
-               " is %" PRId64 " events behind (%s%" PRId64 " s): %" PRId64 " streams wait, %" PRId64
-               " are being applied, %" PRId64 " failed, %" PRId64 " of them for good.",
-               row->lag_events, row->lag_whole ? "" : "at most ", row->lag_ms / 1000, row->pending,
-               row->processing, row->failed, row->stopped);
+    why_tell(&told->text,
+             "Perspective %.*s is %" PRId64 " events behind (%s%" PRId64 " s): %" PRId64
+             " streams wait, %" PRId64 " are being applied, %" PRId64 " failed, %" PRId64
+             " of them for good.",
+             STR_ARG(row->key), row->lag_events, row->lag_whole ? "" : "at most ", row->lag_ms / 1000,
+             row->pending, row->processing, row->failed, row->stopped);
     if (row->paused)
         buf_append_cstr(&told->text, " It is paused.");
     if (!row->backfilled)
@@ -200,28 +190,22 @@ static pawl_status tell_schedule(struct request *request, pawl_str word, struct 
         return status;
     const struct job_schedule *one = &found.schedules[0];
     told->found = true;
-    buf_append_cstr(&told->text, "Schedule ");
-    grid_escape(&told->text, one->name);
-    buf_append_cstr(&told->text, " of task ");
-    grid_escape(&told->text, one->task);
+    why_tell(&told->text, "Schedule %.*s of task %.*s", STR_ARG(one->name), STR_ARG(one->task));
     if (one->last_ms > 0) {
-        buf_append_cstr(&told->text, " fired last ");
-        why_moment(&told->text, one->last_ms, found.now_ms);
+        why_tell(&told->text, " fired last %s", MOMENT(one->last_ms, found.now_ms));
     } else {
         buf_append_cstr(&told->text, " has not fired yet");
     }
     if (one->paused || one->next_ms == 0) {
         buf_printf(&told->text, " and %s.", one->paused ? "is paused" : "has no further instant");
-        buf_append_cstr(&told->next, one->paused ? "pawl task resume "
-                                                 : "Nothing, or give it another time: pawl task create ");
-        grid_escape(&told->next, one->task);
-        buf_append_char(&told->next, '.');
+        why_tell(&told->next, "%s%.*s.",
+                 one->paused ? "pawl task resume " : "Nothing, or give it another time: pawl task create ",
+                 STR_ARG(one->task));
         return PAWL_OK;
     }
     bool late = one->next_ms <= found.now_ms;
-    buf_printf(&told->text, "; its next instant %s ", late ? "was" : "is");
-    why_moment(&told->text, one->next_ms, found.now_ms);
-    buf_append_char(&told->text, '.');
+    why_tell(&told->text, "; its next instant %s %s.", late ? "was" : "is",
+             MOMENT(one->next_ms, found.now_ms));
     buf_append_cstr(&told->next,
                     late ? "Schedules fire while a worker for jobs lives: start pawl worker --kinds jobs."
                          : "Nothing: it fires then.");
@@ -256,12 +240,10 @@ static pawl_status tell_task(struct request *request, pawl_str word, struct why_
         return status;
     static const char *const outcomes[] = {
         "", "succeeded", "failed", "failed for good", "was cancelled", "was lost"};
-    buf_append_cstr(&told->text, "Task ");
-    grid_escape(&told->text, tasks.tasks[0].name);
+    why_tell(&told->text, "Task %.*s", STR_ARG(tasks.tasks[0].name));
     if (runs.count > 0) {
-        buf_printf(&told->text, "'s last execution %s ", outcomes[runs.runs[0].outcome]);
-        why_moment(&told->text, runs.runs[0].finished_ms, told->now_ms);
-        buf_append_cstr(&told->text, "; ");
+        why_tell(&told->text, "'s last execution %s %s; ", outcomes[runs.runs[0].outcome],
+                 MOMENT(runs.runs[0].finished_ms, told->now_ms));
     } else {
         buf_append_cstr(&told->text, " has no execution on record; ");
     }
@@ -303,15 +285,11 @@ static pawl_status tell_instance(struct request *request, pawl_str word, struct 
     told->found = true;
     uuid_format(row->id, id);
     told->id = str_from(arena_strdup(request->arena, id));
-    buf_printf(&told->text, "Instance %s (", id);
-    grid_escape(&told->text, row->service);
-    buf_append_cstr(&told->text, " on ");
-    grid_escape(&told->text, row->host);
-    buf_printf(&told->text,
-               ", process %d) is %s: its last heartbeat is %" PRId64
-               " s old, it holds %d claims with %d messages, and %d jobs.",
-               row->pid, instance_state_name(row, told->now_ms), row->beat_age_ms / 1000, row->claims,
-               row->in_flight, row->jobs);
+    why_tell(&told->text,
+             "Instance %s (%.*s on %.*s, process %d) is %s: its last heartbeat is %" PRId64
+             " s old, it holds %d claims with %d messages, and %d jobs.",
+             id, STR_ARG(row->service), STR_ARG(row->host), row->pid, instance_state_name(row, told->now_ms),
+             row->beat_age_ms / 1000, row->claims, row->in_flight, row->jobs);
     if (row->state == INSTANCE_EVICTED)
         buf_append_cstr(&told->next, "Nothing: its work is with other workers, anything it reports is stale, "
                                      "and a live one registers again.");

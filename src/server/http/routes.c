@@ -12,12 +12,8 @@ static const struct operation_table *const tables[] = {
 
 /* The tables of the server, then those of the operations. */
 static const struct operation *row_at(size_t index) {
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-        if (index < tables[i]->count)
-            return &tables[i]->rows[index];
-        index -= tables[i]->count;
-    }
-    return operation_at(index);
+    const struct operation *row = operation_in(tables, sizeof tables / sizeof *tables, &index);
+    return row != NULL ? row : operation_at(index);
 }
 
 const struct operation *route_at(size_t index) {

@@ -5,7 +5,6 @@
 
 #include "base/str.h"
 #include "base/uuid.h"
-#include "view/output/grid.h"
 #include "view/why/story.h"
 
 const char *job_cause_name(enum job_why_cause cause) {
@@ -18,15 +17,14 @@ static void tell_running(const struct job_why *why, struct buf *text, struct buf
     char id[UUID_TEXT_BYTES];
     uuid_format(why->row.instance, id);
     if (why->cause == JOB_WHY_RUNNING) {
-        buf_printf(text, "A worker runs it now: attempt %d, instance %s, leased until ",
-                   why->row.job.attempts, id);
-        why_moment(text, why->row.job.lease_until_ms, why->now_ms);
-        buf_append_char(text, '.');
+        why_tell(text, "A worker runs it now: attempt %d, instance %s, leased until %s.",
+                 why->row.job.attempts, id, MOMENT(why->row.job.lease_until_ms, why->now_ms));
         if (why->row.job.cancel_ms > 0) {
-            buf_append_cstr(text, " It was cancelled ");
-            why_moment(text, why->row.job.cancel_ms, why->now_ms);
-            buf_append_cstr(text,
-                            "; its worker is told within seconds (pawl action list says by whom and why).");
+            why_tell(
+                text,
+                " It was cancelled %s; its worker is told within seconds (pawl action list says by whom and "
+                "why).",
+                MOMENT(why->row.job.cancel_ms, why->now_ms));
         }
         buf_printf(next, "Nothing; if that worker hangs, pawl instance evict %s takes the work away.", id);
         return;
@@ -43,36 +41,29 @@ static void tell_held(const struct job_why *why, struct buf *text, struct buf *n
         buf_append_cstr(text,
                         "As many jobs of its key were started as may start for now; the next may start ");
     if (why->cause == JOB_WHY_RATE) {
-        why_moment(text, why->until_ms, why->now_ms);
-        buf_append_char(text, '.');
+        why_tell(text, "%s.", MOMENT(why->until_ms, why->now_ms));
     }
-    buf_append_cstr(next, "Wait, or raise the limit of its key: pawl limit set ");
-    grid_escape(next, why->row.job.key);
-    buf_append_char(next, '.');
+    why_tell(next, "Wait, or raise the limit of its key: pawl limit set %.*s.", STR_ARG(why->row.job.key));
 }
 
 static void tell_error(const struct job_why *why, struct buf *text) {
     if (str_absent(why->row.error) || why->row.error.len == 0)
         return;
-    buf_append_cstr(text, " Last error: ");
-    grid_escape(text, why->row.error);
-    buf_append_char(text, '.');
+    why_tell(text, " Last error: %.*s.", STR_ARG(why->row.error));
 }
 
 /* A due job stays `later` until a worker claims from its queue. */
 static void tell_later(const struct job_why *why, struct buf *text, struct buf *next) {
     bool due = why->until_ms <= why->now_ms;
-    buf_append_cstr(text, due ? "It has been due since " : "It is not due before ");
-    why_moment(text, why->until_ms, why->now_ms);
-    buf_append_char(text, '.');
+    why_tell(text, "%s%s.", due ? "It has been due since " : "It is not due before ",
+             MOMENT(why->until_ms, why->now_ms));
     tell_error(why, text);
     if (!due) {
         buf_append_cstr(next, "Nothing: it is claimed when it is due.");
         return;
     }
-    buf_append_cstr(next,
-                    "Nothing if a worker works on its queue; otherwise start one: pawl worker --queue ");
-    grid_escape(next, why->row.job.queue);
+    why_tell(next, "Nothing if a worker works on its queue; otherwise start one: pawl worker --queue %.*s",
+             STR_ARG(why->row.job.queue));
 }
 
 static void tell_death(const struct job_why *why, struct buf *text) {
@@ -109,8 +100,7 @@ void job_story(const struct job_why *why, struct buf *text, struct buf *next) {
         break;
     case JOB_WHY_NO_WORKER:
         buf_append_cstr(text, "It is ready, but no worker works on its queue.");
-        buf_append_cstr(next, "Start one: pawl worker --queue ");
-        grid_escape(next, why->row.job.queue);
+        why_tell(next, "Start one: pawl worker --queue %.*s", STR_ARG(why->row.job.queue));
         break;
     case JOB_WHY_CONCURRENCY:
     case JOB_WHY_RATE:
@@ -120,16 +110,12 @@ void job_story(const struct job_why *why, struct buf *text, struct buf *next) {
         tell_later(why, text, next);
         break;
     case JOB_WHY_WAITING:
-        buf_append_cstr(text, "It waits for the signal ");
-        grid_escape(text, why->row.wait_key);
+        why_tell(text, "It waits for the signal %.*s", STR_ARG(why->row.wait_key));
         if (why->until_ms > 0) {
-            buf_append_cstr(text, ", at most until ");
-            why_moment(text, why->until_ms, why->now_ms);
+            why_tell(text, ", at most until %s", MOMENT(why->until_ms, why->now_ms));
         }
         buf_append_char(text, '.');
-        buf_append_cstr(next, "pawl job signal ");
-        grid_escape(next, why->row.wait_key);
-        buf_append_cstr(next, " sends it.");
+        why_tell(next, "pawl job signal %.*s sends it.", STR_ARG(why->row.wait_key));
         break;
     case JOB_WHY_DEAD:
         tell_death(why, text);

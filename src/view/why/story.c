@@ -1,7 +1,6 @@
 /* The text that explains why a message waits and what to do. */
 #include "view/why/story.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/limits.h"
@@ -10,7 +9,6 @@
 #include "base/uuid.h"
 #include "view/names.h"
 #include "view/output/grid.h"
-#include "view/output/output.h"
 
 /* The facts the sentences are built from. */
 struct story {
@@ -23,36 +21,43 @@ struct story {
     char blocker[UUID_TEXT_BYTES];
 };
 
-void why_moment(struct buf *buf, int64_t wall_ms, int64_t now_ms) {
+char *why_moment(int64_t wall_ms, int64_t now_ms, char text[static WHY_MOMENT_BYTES]) {
     char iso[CLOCK_ISO_BYTES];
     char age[OUTPUT_AGE_BYTES];
     clock_format_iso(wall_ms, iso);
-    buf_printf(buf, "%.19sZ (%s)", iso, output_age(wall_ms, now_ms, age));
+    snprintf(text, WHY_MOMENT_BYTES, "%.19sZ (%s)", iso, output_age(wall_ms, now_ms, age));
+    return text;
+}
+
+void why_tell(struct buf *buf, const char *fmt, ...) {
+    AUTO_BUF(text, 0);
+    va_list args;
+    va_start(args, fmt);
+    buf_vprintf(&text, fmt, args);
+    va_end(args);
+    grid_escape(buf, buf_str(&text));
+    buf->failed = buf->failed || text.failed;
 }
 
 static void append_error(struct buf *buf, pawl_str error) {
     if (str_absent(error) || error.len == 0)
         return;
     const char *end = memchr(error.ptr, '\n', error.len);
-    buf_append_cstr(buf, " Last error: ");
-    grid_escape(buf, (pawl_str){error.ptr, end != NULL ? (size_t)(end - error.ptr) : error.len});
+    why_tell(buf, " Last error: %.*s", (int)(end != NULL ? end - error.ptr : (ptrdiff_t)error.len),
+             error.ptr);
     if (buf->len > 0 && strchr(".!?", buf->ptr[buf->len - 1]) == NULL)
         buf_append_char(buf, '.');
 }
 
 static void tell_opening(struct story *story) {
     const struct item *item = &story->why->row.item;
-    buf_printf(story->text, "Message %s (%s, type ", story->id, kind_name(item->kind));
-    grid_escape(story->text, item->type);
+    why_tell(story->text, "Message %s (%s, type %.*s", story->id, kind_name(item->kind), STR_ARG(item->type));
     if (str_absent(item->stream)) {
         buf_append_cstr(story->text, ", no stream");
     } else {
-        buf_append_cstr(story->text, ", stream ");
-        grid_escape(story->text, item->stream);
+        why_tell(story->text, ", stream %.*s", STR_ARG(item->stream));
     }
-    buf_append_cstr(story->text, ") was put ");
-    why_moment(story->text, item->put_ms, story->why->now_ms);
-    buf_append_cstr(story->text, ". ");
+    why_tell(story->text, ") was put %s. ", MOMENT(item->put_ms, story->why->now_ms));
 }
 
 /* One step further: why the message in front is not done. */
@@ -130,18 +135,18 @@ static void tell_lane(struct story *story) {
 static void tell_leased(struct story *story) {
     const struct why *why = story->why;
     if (why->cause == WHY_RUNNING) {
-        buf_printf(story->text, "It is running: attempt %d, leased by instance %s until ",
-                   why->row.item.attempt, story->instance);
-        why_moment(story->text, why->until_ms, why->now_ms);
-        buf_append_char(story->text, '.');
+        why_tell(story->text, "It is running: attempt %d, leased by instance %s until %s.",
+                 why->row.item.attempt, story->instance, MOMENT(why->until_ms, why->now_ms));
         buf_printf(story->next,
                    "Nothing; if that instance hangs, pawl instance evict %s takes the work away.",
                    story->instance);
         return;
     }
-    buf_printf(story->text, "It was leased by instance %s, but the lease ended ", story->instance);
-    why_moment(story->text, why->until_ms, why->now_ms);
-    buf_append_cstr(story->text, ". It is taken back at the next claim, and a death is counted.");
+    why_tell(
+        story->text,
+        "It was leased by instance %s, but the lease ended %s. It is taken back at the next claim, and a "
+        "death is counted.",
+        story->instance, MOMENT(why->until_ms, why->now_ms));
     buf_append_cstr(story->next,
                     "Nothing if a worker is running; otherwise start one (pawl instance list shows them).");
 }
@@ -177,21 +182,18 @@ static void tell_waiting(struct story *story) {
     else
         buf_printf(story->text, "It waits for its next attempt (%s, %d failed so far), due ",
                    reason != NULL ? reason : "aside", why->row.attempts);
-    why_moment(story->text, why->until_ms != 0 ? why->until_ms : why->row.scheduled_ms, why->now_ms);
-    buf_append_char(story->text, '.');
+    why_tell(story->text, "%s.",
+             MOMENT(why->until_ms != 0 ? why->until_ms : why->row.scheduled_ms, why->now_ms));
     append_error(story->text, why->row.error);
     buf_append_cstr(story->next, "Nothing if a worker is running: it is claimed when it is due.");
 }
 
 static void tell_who(struct story *story) {
     const struct pause_row *row = &story->pause->row;
-    buf_append_cstr(story->text, " since ");
-    why_moment(story->text, row->since_ms, story->why->now_ms);
-    buf_append_cstr(story->text, " by ");
-    grid_escape(story->text, row->actor);
+    why_tell(story->text, " since %s by %.*s", MOMENT(row->since_ms, story->why->now_ms),
+             STR_ARG(row->actor));
     if (!str_absent(row->reason) && row->reason.len > 0) {
-        buf_append_cstr(story->text, ": ");
-        grid_escape(story->text, row->reason);
+        why_tell(story->text, ": %.*s", STR_ARG(row->reason));
     }
     buf_append_char(story->text, '.');
 }
@@ -221,17 +223,13 @@ static void tell_paused(struct story *story) {
     grid_escape(story->text, row->name);
     buf_append_cstr(story->text, row->scope == PAUSE_MESSAGE ? " is cancelled" : " is paused");
     tell_who(story);
-    buf_printf(story->next, "pawl resume %s '", scopes[row->scope]);
-    grid_escape(story->next, row->name);
-    buf_append_cstr(story->next, "' lets it go on.");
+    why_tell(story->next, "pawl resume %s '%.*s' lets it go on.", scopes[row->scope], STR_ARG(row->name));
 }
 
 static void tell_ended(struct story *story) {
     const struct why *why = story->why;
     if (why->cause == WHY_DONE) {
-        buf_append_cstr(story->text, "It is done since ");
-        why_moment(story->text, why->row.ended_ms, why->now_ms);
-        buf_append_char(story->text, '.');
+        why_tell(story->text, "It is done since %s.", MOMENT(why->row.ended_ms, why->now_ms));
         buf_append_cstr(story->next, "Nothing.");
         return;
     }
@@ -244,15 +242,12 @@ static void tell_ended(struct story *story) {
     };
     int reason = why->row.reason;
     bool parked = reason == DEAD_PARKED;
-    buf_append_cstr(story->text, "It is a dead letter since ");
-    why_moment(story->text, why->row.ended_ms, why->now_ms);
+    why_tell(story->text, "It is a dead letter since %s", MOMENT(why->row.ended_ms, why->now_ms));
     if (reason >= DEAD_ATTEMPTS && reason <= DEAD_CANCELLED)
         buf_printf(story->text, ": %s", causes[reason]);
     buf_append_char(story->text, '.');
     if (reason == DEAD_CANCELLED && !str_absent(why->row.error)) {
-        buf_append_cstr(story->text, " It was ");
-        grid_escape(story->text, why->row.error);
-        buf_append_char(story->text, '.');
+        why_tell(story->text, " It was %.*s.", STR_ARG(why->row.error));
     } else {
         append_error(story->text, why->row.error);
     }
@@ -274,13 +269,11 @@ static void tell_locked(struct story *story) {
     const struct why *why = story->why;
     if (why->locked_pid == 0)
         return;
-    buf_printf(story->text, " Its %.*s is locked by an open transaction of process %d (",
-               STR_ARG(why->locked), why->locked_pid);
-    grid_escape(story->text, why->locked_by.len > 0 ? why->locked_by : str_from("no application_name"));
-    buf_append_char(story->text, ')');
+    why_tell(story->text, " Its %.*s is locked by an open transaction of process %d (%.*s)",
+             STR_ARG(why->locked), why->locked_pid,
+             STR_ARG(why->locked_by.len > 0 ? why->locked_by : str_from("no application_name")));
     if (why->locked_since_ms != 0) {
-        buf_append_cstr(story->text, " since ");
-        why_moment(story->text, why->locked_since_ms, why->now_ms);
+        why_tell(story->text, " since %s", MOMENT(why->locked_since_ms, why->now_ms));
     }
     buf_append_cstr(story->text, "; no other worker runs it until that ends.");
     buf_reset(story->next);
