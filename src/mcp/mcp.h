@@ -16,7 +16,7 @@ enum {
     MCP_LOOK_MS = 250,               /* between two looks at something that is waited for */
     MCP_NAME_BYTES = 64,             /* of a tool */
     MCP_PROGRESS_BYTES = 256,
-    MCP_REPORT_MS = 5000 /* progress is said when it changes, and this often besides */
+    MCP_REPORT_MS = 5000 /* progress is reported when it changes, and at least this often */
 };
 
 /* Who is at the other end. */

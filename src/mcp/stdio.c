@@ -25,7 +25,7 @@ struct link {
     size_t count;
     struct buf in;
     bool skipping; /* the rest of a line that is too long */
-    bool closed;   /* nobody reads the answers */
+    bool closed;   /* no one reads the answers */
 };
 
 enum { READ_BYTES = 65536 };

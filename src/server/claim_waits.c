@@ -61,7 +61,7 @@ static void ask(struct pool_task *pool_task, struct store *store, const pawl_err
     server_hand_back(server, pool_task);
 }
 
-/* What was put before the store knew of us wakes nobody, so everything is tried once more. */
+/* What was put before the store knew of us did not wake us, so everything is tried once more. */
 static void asked(struct pool_task *pool_task) {
     struct claim_waits *waits = (struct claim_waits *)pool_task;
     waits->asking = false;
@@ -145,7 +145,7 @@ static void answer(struct claim_waits *waits, struct exchange *exchange) {
     http_answer(exchange);
 }
 
-/* One of a group is tried at a time, so that one job is not asked for by everybody. */
+/* One of a group is tried at a time, so that not all of them ask for one job. */
 static void try_again(struct claim_waits *waits, struct exchange *exchange, int64_t now_ms) {
     for (struct exchange *other = waits->first; other != NULL; other = other->wait.next) {
         if (same_group(exchange, other)) {

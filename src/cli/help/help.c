@@ -46,19 +46,6 @@ void help_usage(struct buf *buf, const struct operation *command) {
         buf_append_cstr(buf, " [OPTION]...");
 }
 
-void help_input_name(struct buf *buf, const struct field *input) {
-    char label[INPUT_NAME_BYTES], value[INPUT_NAME_BYTES];
-    buf_append_cstr(buf, input_label(input, label));
-    if (!input_is_word(input) && *input_value(input, value) != '\0')
-        buf_printf(buf, " %s", value);
-}
-
-void help_input_text(struct buf *buf, const struct field *input) {
-    buf_append_cstr(buf, input->help);
-    if (input->choices != NULL)
-        buf_printf(buf, " One of %s.", input->choices);
-}
-
 static const char *option_value_name(const struct option_row *row) {
     switch (row->type) {
     case OPTION_STRING:
@@ -77,14 +64,15 @@ static const char *option_value_name(const struct option_row *row) {
     return "";
 }
 
-void help_option_name(struct buf *buf, const struct option_row *row) {
+static void option_name(struct buf *buf, const struct option_row *row) {
     char flag[OPTION_FLAG_BYTES];
     if (row->letter != 0)
         buf_printf(buf, "-%c, ", row->letter);
     buf_printf(buf, "%s%s", options_flag(row, flag), option_value_name(row));
 }
 
-void help_option_text(struct buf *buf, const struct option_row *row) {
+/* The option's text with its other sources and its default. */
+static void option_text(struct buf *buf, const struct option_row *row) {
     buf_append_cstr(buf, row->help);
     if (row->choices != NULL)
         buf_printf(buf, " One of %s.", row->choices);
@@ -94,30 +82,39 @@ void help_option_text(struct buf *buf, const struct option_row *row) {
         buf_printf(buf, " Default: %s.", row->fallback);
 }
 
-static void append_options(struct buf *buf, uint64_t options) {
+void help_entries(struct buf *buf, const struct operation *command, uint64_t options, help_entry *entry) {
+    char label[INPUT_NAME_BYTES], value[INPUT_NAME_BYTES];
+    const struct field *input;
+    AUTO_BUF(name, 0);
+    AUTO_BUF(text, 0);
+    for (size_t i = 0; command != NULL && (input = command_input(command, i)) != NULL; i++) {
+        bool bare = input_is_word(input) || *input_value(input, value) == '\0';
+        buf_reset(&name);
+        buf_reset(&text);
+        buf_printf(&name, "%s%s%s", input_label(input, label), bare ? "" : " ", bare ? "" : value);
+        buf_append_cstr(&text, input->help);
+        if (input->choices != NULL)
+            buf_printf(&text, " One of %s.", input->choices);
+        entry(buf, name.ptr, text.ptr);
+    }
     for (int id = 0; id < OPTION_COUNT; id++) {
-        const struct option_row *row = &option_rows[id];
         if ((options & OPTION_BIT(id)) == 0)
             continue;
-        buf_append_cstr(buf, "  ");
-        help_option_name(buf, row);
-        buf_append_char(buf, '\n');
-        AUTO_BUF(text, 0);
-        help_option_text(&text, row);
-        wrap(buf, text.ptr, 6);
+        buf_reset(&name);
+        buf_reset(&text);
+        option_name(&name, &option_rows[id]);
+        option_text(&text, &option_rows[id]);
+        entry(buf, name.ptr, text.ptr);
     }
 }
 
-static void append_inputs(struct buf *buf, const struct operation *command) {
-    const struct field *input;
-    for (size_t i = 0; (input = command_input(command, i)) != NULL; i++) {
-        AUTO_BUF(text, 0);
-        buf_append_cstr(buf, "  ");
-        help_input_name(buf, input);
-        buf_append_char(buf, '\n');
-        help_input_text(&text, input);
-        wrap(buf, text.ptr, 6);
-    }
+static void entry_plain(struct buf *buf, const char *name, const char *text) {
+    buf_printf(buf, "  %s\n", name);
+    wrap(buf, text, 6);
+}
+
+static void entry_markdown(struct buf *buf, const char *name, const char *text) {
+    buf_printf(buf, "- `%s`: %s\n", name, text);
 }
 
 static void append_command(struct buf *buf, const struct operation *command) {
@@ -130,10 +127,9 @@ static void append_command(struct buf *buf, const struct operation *command) {
     }
     if (command_input(command, 0) != NULL || command->options != 0)
         buf_append_cstr(buf, "\nOptions:\n");
-    append_inputs(buf, command);
-    append_options(buf, command->options);
+    help_entries(buf, command, command->options, entry_plain);
     buf_append_cstr(buf, "\nOptions of every command:\n");
-    append_options(buf, OPTION_BITS_COMMON);
+    help_entries(buf, NULL, OPTION_BITS_COMMON, entry_plain);
     if (command->example != NULL) {
         buf_append_cstr(buf, "\nExamples:\n");
         wrap(buf, command->example, 2);
@@ -234,35 +230,15 @@ pawl_status help_exit_codes(struct cli *cli, pawl_error *err) {
     return output_list_end(&cli->output, "", err);
 }
 
-static void markdown_options(struct buf *buf, uint64_t options) {
-    for (int id = 0; id < OPTION_COUNT; id++) {
-        if ((options & OPTION_BIT(id)) == 0)
-            continue;
-        buf_append_cstr(buf, "- `");
-        help_option_name(buf, &option_rows[id]);
-        buf_append_cstr(buf, "`: ");
-        help_option_text(buf, &option_rows[id]);
-        buf_append_char(buf, '\n');
-    }
-}
-
 static void markdown_command(struct buf *buf, const struct operation *command) {
     char path[COMMAND_PATH_BYTES];
-    const struct field *input;
     buf_printf(buf, "### pawl %s\n\n`", command_path(command, path));
     help_usage(buf, command);
     buf_printf(buf, "`\n\n%s.", command->summary);
     if (command->details != NULL)
         buf_printf(buf, "\n\n%s", command->details);
     buf_append_cstr(buf, command_input(command, 0) != NULL || command->options != 0 ? "\n\n" : "\n");
-    for (size_t i = 0; (input = command_input(command, i)) != NULL; i++) {
-        buf_append_cstr(buf, "- `");
-        help_input_name(buf, input);
-        buf_append_cstr(buf, "`: ");
-        help_input_text(buf, input);
-        buf_append_char(buf, '\n');
-    }
-    markdown_options(buf, command->options);
+    help_entries(buf, command, command->options, entry_markdown);
     if (command->example != NULL)
         buf_printf(buf, "\n```sh\n%s\n```\n", command->example);
     buf_append_char(buf, '\n');
@@ -273,7 +249,7 @@ void help_markdown(struct buf *buf) {
     for (size_t i = 0; i < exit_codes_count; i++)
         buf_printf(buf, "| %d | %s | %s |\n", exit_codes[i].code, exit_codes[i].name, exit_codes[i].meaning);
     buf_append_cstr(buf, "\n## Options of every command\n\n");
-    markdown_options(buf, OPTION_BITS_COMMON);
+    help_entries(buf, NULL, OPTION_BITS_COMMON, entry_markdown);
     buf_append_cstr(buf, "\n## Commands\n\n");
     for (size_t i = 0; command_at(i) != NULL; i++)
         markdown_command(buf, command_at(i));

@@ -25,14 +25,12 @@ PAWL_MUSTCHECK pawl_status help_exit_codes(struct cli *cli, pawl_error *err);
 /* The reference part of docs/cli.md; a test compares the two. */
 void help_markdown(struct buf *buf);
 
-/* Pieces of the help that the manual page uses as well. */
+/* "pawl job show ID [OPTION]...". */
 void help_usage(struct buf *buf, const struct operation *command);
-/* "--kind KIND"; of a word, "ID". */
-void help_input_name(struct buf *buf, const struct field *input);
-/* What it is, and its choices. */
-void help_input_text(struct buf *buf, const struct field *input);
-void help_option_name(struct buf *buf, const struct option_row *row);
-/* The option's text with its other sources and its default. */
-void help_option_text(struct buf *buf, const struct option_row *row);
+
+/* Calls entry for every input of a command (NULL: none), then for every option of a set, with "--kind KIND"
+ * or "ID", and what it is. */
+typedef void help_entry(struct buf *buf, const char *name, const char *text);
+void help_entries(struct buf *buf, const struct operation *command, uint64_t options, help_entry *entry);
 
 #endif

@@ -107,34 +107,11 @@ static void examples(struct buf *buf, const char *text) {
 }
 
 /* A tagged paragraph: the tag in bold, what it means below. */
-static void tagged(struct buf *buf, const struct buf *tag, const char *text) {
+static void tagged(struct buf *buf, const char *tag, const char *text) {
     buf_append_cstr(buf, ".TP\n\\fB");
-    escape(buf, tag->ptr, tag->len);
+    escape(buf, tag, strlen(tag));
     buf_append_cstr(buf, "\\fR\n");
     prose(buf, text);
-}
-
-static void options(struct buf *buf, uint64_t bits) {
-    for (int id = 0; id < OPTION_COUNT; id++) {
-        if ((bits & OPTION_BIT(id)) == 0)
-            continue;
-        AUTO_BUF(name, 0);
-        AUTO_BUF(text, 0);
-        help_option_name(&name, &option_rows[id]);
-        help_option_text(&text, &option_rows[id]);
-        tagged(buf, &name, text.ptr);
-    }
-}
-
-static void inputs(struct buf *buf, const struct operation *row) {
-    const struct field *input;
-    for (size_t i = 0; (input = command_input(row, i)) != NULL; i++) {
-        AUTO_BUF(name, 0);
-        AUTO_BUF(text, 0);
-        help_input_name(&name, input);
-        help_input_text(&text, input);
-        tagged(buf, &name, text.ptr);
-    }
 }
 
 static void command(struct buf *buf, const struct operation *row) {
@@ -150,8 +127,7 @@ static void command(struct buf *buf, const struct operation *row) {
         buf_append_cstr(buf, ".PP\n");
         paragraphs(buf, row->details);
     }
-    inputs(buf, row);
-    options(buf, row->options);
+    help_entries(buf, row, row->options, tagged);
     if (row->example != NULL)
         examples(buf, row->example);
 }
@@ -168,7 +144,7 @@ static void environment(struct buf *buf) {
         if (row->alias != NULL)
             buf_printf(&name, ", %s", row->alias);
         buf_printf(&text, "The same as %s. %s", options_flag(row, flag), row->help);
-        tagged(buf, &name, text.ptr);
+        tagged(buf, name.ptr, text.ptr);
     }
 }
 
@@ -192,7 +168,7 @@ void man_page(struct buf *buf) {
                "The database is --database-url or DATABASE_URL, otherwise the SQLite file pawl.db in the "
                "current directory. Output is a table on a terminal and JSON elsewhere; -o decides.");
     buf_append_cstr(buf, ".SH OPTIONS\nThese belong to every command.\n");
-    options(buf, OPTION_BITS_COMMON);
+    help_entries(buf, NULL, OPTION_BITS_COMMON, tagged);
     buf_append_cstr(buf, ".SH COMMANDS\n");
     for (size_t i = 0; command_at(i) != NULL; i++)
         command(buf, command_at(i));

@@ -64,7 +64,7 @@ struct front {
     bool (*wait)(void *self, const struct waiting *waiting);
 
     /* ---- NULL where it has none of this. */
-    pawl_str (*agent)(void *self); /* whose scopes limit what is created; absent: nobody's */
+    pawl_str (*agent)(void *self); /* whose scopes limit what is created; absent: not an agent */
     struct cell (*shown)(void *self, const struct column *column, struct cell cell); /* hides secrets */
 
     /* ---- Of the command line; NULL elsewhere: then there is no person to tell anything. */

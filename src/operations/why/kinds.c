@@ -174,7 +174,7 @@ static pawl_status tell_perspective(struct request *request, pawl_str word, stru
                         "pawl perspective errors shows why; repair, then pawl perspective reset or skip.");
     else if (row->lag_events > 0)
         buf_append_cstr(&told->next,
-                        "Nothing while a worker with --kinds perspectives lives: pawl workers shows them.");
+                        "Nothing while a worker with --kinds perspectives runs: pawl workers shows them.");
     else
         buf_append_cstr(&told->next, "Nothing: it shows everything.");
     return PAWL_OK;
@@ -207,7 +207,7 @@ static pawl_status tell_schedule(struct request *request, pawl_str word, struct 
     why_tell(&told->text, "; its next instant %s %s.", late ? "was" : "is",
              MOMENT(one->next_ms, found.now_ms));
     buf_append_cstr(&told->next,
-                    late ? "Schedules fire while a worker for jobs lives: start pawl worker --kinds jobs."
+                    late ? "Schedules fire while a worker for jobs runs: start pawl worker --kinds jobs."
                          : "Nothing: it fires then.");
     return PAWL_OK;
 }

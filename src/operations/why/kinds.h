@@ -20,7 +20,7 @@ struct why_kind {
     pawl_status (*tell)(struct request *request, pawl_str word, struct why_told *told, pawl_error *err);
 };
 
-/* Without messages, which the command sees to itself. */
+/* Without messages, which why.c handles. */
 extern const struct why_kind why_kinds[];
 extern const size_t why_kinds_count;
 

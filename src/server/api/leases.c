@@ -101,7 +101,7 @@ static void watch_message(struct request *request, const struct item *message, i
     lease_watch_claimed(call_of(request)->server->leases, &item);
 }
 
-/* Jobs of a queue are anybody's; messages are the instance's whose lanes they are in. */
+/* Any worker may take a job of a queue; a message is for the owner of its lane. */
 static const char *wait_name(struct request *request) {
     char id[UUID_TEXT_BYTES];
     if (request_choice(request, "kind") == LEASE_JOBS)

@@ -15,7 +15,7 @@ struct outgoing {
     size_t sent;          /* of waiting */
     bool suspended;       /* there was nothing to send */
     bool ended;           /* nothing comes after what waits */
-    void (*gone)(void *); /* frees owner when the response is destroyed; NULL: somebody else does */
+    void (*gone)(void *); /* frees owner when the response is destroyed; NULL: it is freed elsewhere */
     void *owner;
 };
 

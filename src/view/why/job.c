@@ -30,7 +30,7 @@ static void tell_running(const struct job_why *why, struct buf *text, struct buf
         return;
     }
     buf_printf(text, "Its worker %s has gone silent; another takes it soon.", id);
-    buf_append_cstr(next, "Nothing if a worker for jobs lives; otherwise start one: pawl worker.");
+    buf_append_cstr(next, "Nothing if a worker for jobs runs; otherwise start one: pawl worker.");
 }
 
 static void tell_held(const struct job_why *why, struct buf *text, struct buf *next) {
