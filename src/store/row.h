@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "pawl.h"
+#include "store/rows/each.h"
 
 enum member_type {
     MEMBER_NONE,
@@ -39,12 +40,24 @@ struct member {
     { offsetof(row, name), _Generic(((row *)0)->name, int : MEMBER_SMALL, unsigned : MEMBER_SMALL) }
 #define MEMBER_AS_JSON(row, name)                                                                            \
     { offsetof(row, name), _Generic(((row *)0)->name, pawl_str : MEMBER_JSON) }
+/* A member in a list: M(name), or SMALL(name) and JSON(name). */
+#define MEMBER_M(name) MEMBER, name
+#define MEMBER_SMALL(name) MEMBER_AS_SMALL, name
+#define MEMBER_JSON(name) MEMBER_AS_JSON, name
+#define MEMBER_MAKE(row, make, name) make(row, name)
+#define MEMBER_WITH(row, ...) MEMBER_MAKE(row, __VA_ARGS__)
+#define MEMBER_OF(row, entry) MEMBER_WITH(row, MEMBER_##entry)
 
 /* The members that SQL selects, in its order. */
 struct row_shape {
     const struct member *members;
     size_t count, size; /* size: of the struct */
 };
+
+/* The shape of a row that only one file reads. */
+#define LOCAL_SHAPE(name, row, ...)                                                                          \
+    static const struct member name##_members[] = {EACH(MEMBER_OF, row, __VA_ARGS__)};                       \
+    static const struct row_shape name##_shape = ROW_SHAPE(row, name##_members)
 
 #define ROW_SHAPE(row, array)                                                                                \
     { array, sizeof(array) / sizeof *(array), sizeof(row) }

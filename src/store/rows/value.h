@@ -100,31 +100,13 @@ static inline struct value id_or_null(pawl_uuid id) {
 #define SMALLS(array, n) LIST_AS(MEMBER_SMALL, array, n, )
 #define LIST(array, n) LIST_AS(LIST_TYPE((array)[0]), array, n, )
 
-/* VALUES(a, b, ...): the list and its length, of at most 14. */
-#define VALUES_1(a) VALUE(a)
-#define VALUES_2(a, ...) VALUE(a), VALUES_1(__VA_ARGS__)
-#define VALUES_3(a, ...) VALUE(a), VALUES_2(__VA_ARGS__)
-#define VALUES_4(a, ...) VALUE(a), VALUES_3(__VA_ARGS__)
-#define VALUES_5(a, ...) VALUE(a), VALUES_4(__VA_ARGS__)
-#define VALUES_6(a, ...) VALUE(a), VALUES_5(__VA_ARGS__)
-#define VALUES_7(a, ...) VALUE(a), VALUES_6(__VA_ARGS__)
-#define VALUES_8(a, ...) VALUE(a), VALUES_7(__VA_ARGS__)
-#define VALUES_9(a, ...) VALUE(a), VALUES_8(__VA_ARGS__)
-#define VALUES_10(a, ...) VALUE(a), VALUES_9(__VA_ARGS__)
-#define VALUES_11(a, ...) VALUE(a), VALUES_10(__VA_ARGS__)
-#define VALUES_12(a, ...) VALUE(a), VALUES_11(__VA_ARGS__)
-#define VALUES_13(a, ...) VALUE(a), VALUES_12(__VA_ARGS__)
-#define VALUES_14(a, ...) VALUE(a), VALUES_13(__VA_ARGS__)
-#define VALUES_PICK(_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, name, ...) name
-#define VALUES_NAME(...)                                                                                     \
-    VALUES_PICK(__VA_ARGS__, VALUES_14, VALUES_13, VALUES_12, VALUES_11, VALUES_10, VALUES_9, VALUES_8,      \
-                VALUES_7, VALUES_6, VALUES_5, VALUES_4, VALUES_3, VALUES_2, VALUES_1, 0)
-#define VALUES_COUNT(...) VALUES_PICK(__VA_ARGS__, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+/* VALUES(a, b, ...): the list and its length. */
+#define VALUE_OF(ignored, x) VALUE(x)
 #define NO_VALUES NULL, 0
 #ifdef PAWL_CPPCHECK /* which cannot read _Generic */
 #define VALUES(...) NULL, 0
 #else
-#define VALUES(...) (const struct value[]){VALUES_NAME(__VA_ARGS__)(__VA_ARGS__)}, VALUES_COUNT(__VA_ARGS__)
+#define VALUES(...) (const struct value[]){EACH(VALUE_OF, , __VA_ARGS__)}, EACH_COUNT(__VA_ARGS__)
 #endif
 
 #endif

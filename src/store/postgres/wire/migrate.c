@@ -25,8 +25,8 @@ struct migration {
 static pawl_status script(struct migration *m, const char *text) {
     buf_reset(&m->text);
     pg_schema_substitute(&m->text, text, m->self->schema);
-    pawl_status status = buf_status(&m->text, OP, m->err);
-    return status == PAWL_OK ? pg_script_run(m->self, OP, m->text.ptr, m->sqlstate, m->err) : status;
+    TRY(buf_status(&m->text, OP, m->err));
+    return pg_script_run(m->self, OP, m->text.ptr, m->sqlstate, m->err);
 }
 
 static pawl_status query(struct migration *m, enum postgres_query id) {
@@ -97,10 +97,9 @@ static pawl_status signatures(struct migration *m, const char *name, PGresult **
 }
 
 static pawl_status functions_drop(struct migration *m, const PGresult *rows) {
-    pawl_status status = PAWL_OK;
-    for (int i = 0; status == PAWL_OK && i < PQntuples(rows); i++)
-        status = pg_script_run(m->self, OP, PQgetvalue(rows, i, 1), m->sqlstate, m->err);
-    return status;
+    for (int i = 0; i < PQntuples(rows); i++)
+        TRY(pg_script_run(m->self, OP, PQgetvalue(rows, i, 1), m->sqlstate, m->err));
+    return PAWL_OK;
 }
 
 /* Replaces a function. When its result changed, the old one is dropped first; when its parameters changed, a
@@ -163,8 +162,8 @@ static pawl_status functions_make(struct migration *m) {
     buf_reset(&m->text);
     for (size_t i = 0; i < sql_postgres_functions_count; i++)
         pg_schema_substitute(&m->text, sql_postgres_functions[i].text, m->self->schema);
-    pawl_status status = buf_status(&m->text, OP, m->err);
-    return status == PAWL_OK ? pg_script_run(m->self, OP, m->text.ptr, m->sqlstate, m->err) : status;
+    TRY(buf_status(&m->text, OP, m->err));
+    return pg_script_run(m->self, OP, m->text.ptr, m->sqlstate, m->err);
 }
 
 /* Functions whose text changed are created again, and then the grants are repeated. */
@@ -217,26 +216,17 @@ static pawl_status migration_run(struct migration *m, const struct migrate_confi
     const enum postgres_query beginning[] = {POSTGRES_Q_BEGIN, POSTGRES_Q_MIGRATE_SETTINGS};
     const enum postgres_query making[] = {POSTGRES_Q_MIGRATE_LOCK, POSTGRES_Q_MIGRATE_ROLES,
                                           POSTGRES_Q_MIGRATE_SCHEMA};
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; status == PAWL_OK && i < sizeof beginning / sizeof beginning[0]; i++)
-        status = query(m, beginning[i]);
-    if (status == PAWL_OK)
-        status = limits_lift(m);
-    for (size_t i = 0; status == PAWL_OK && i < sizeof making / sizeof making[0]; i++)
-        status = query(m, making[i]);
-    if (status == PAWL_OK)
-        status = migrations_apply(m, &out->applied);
-    if (status == PAWL_OK)
-        status = functions_apply(m);
-    if (status == PAWL_OK)
-        status = seed(m, config);
-    if (status == PAWL_OK)
-        status = query(m, POSTGRES_Q_MIGRATE_CONSTANTS);
-    if (status == PAWL_OK)
-        status = owner_read(m, &out->without_roles);
-    if (status == PAWL_OK)
-        status = query(m, POSTGRES_Q_COMMIT);
-    return status;
+    for (size_t i = 0; i < sizeof beginning / sizeof beginning[0]; i++)
+        TRY(query(m, beginning[i]));
+    TRY(limits_lift(m));
+    for (size_t i = 0; i < sizeof making / sizeof making[0]; i++)
+        TRY(query(m, making[i]));
+    TRY(migrations_apply(m, &out->applied));
+    TRY(functions_apply(m));
+    TRY(seed(m, config));
+    TRY(query(m, POSTGRES_Q_MIGRATE_CONSTANTS));
+    TRY(owner_read(m, &out->without_roles));
+    return query(m, POSTGRES_Q_COMMIT);
 }
 
 static pawl_status counts_check(const struct migrate_config *config, pawl_error *err) {

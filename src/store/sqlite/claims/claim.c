@@ -118,7 +118,7 @@ static pawl_status load_leased_streams(struct claiming *c, int lane) {
         for (size_t i = 0; i < part->count; i++)
             if (part->items[i].mark == MARK_OPEN &&
                 !keyset_add(&c->leased_streams, op->scratch, part->items[i].key))
-                TRY(no_memory(c));
+                return no_memory(c);
     }
     return PAWL_OK;
 }
@@ -495,7 +495,7 @@ pawl_status claim_messages(struct operation *op, const struct messages_claim *in
     struct claiming c = {.op = op, .in = in, .arena = arena, .wanted = (size_t)in->max};
     c.items = arena_array(arena, c.wanted, sizeof(*c.items));
     if (c.items == NULL)
-        TRY(no_memory(&c));
+        return no_memory(&c);
     size_t count = VISIT_LANES;
     TRY(runs_alone(&c, &count));
     TRY(pause_any(op, &c.paused));
@@ -533,20 +533,20 @@ pawl_status claim_again(struct operation *op, const struct messages_claim *in, s
                         struct item_list *out) {
     struct claiming c = {.op = op, .in = in, .arena = arena};
     size_t open = 0;
-    pawl_status status = part_load_request(op, in);
+    TRY(part_load_request(op, in));
     for (struct part *part = op->parts; part != NULL; part = part->next)
         open += part->open;
     c.items = arena_array(arena, open, sizeof(*c.items));
-    if (status == PAWL_OK && c.items == NULL)
-        status = no_memory(&c);
-    for (struct part *part = op->parts; part != NULL && status == PAWL_OK; part = part->next)
-        for (size_t i = 0; i < part->count && status == PAWL_OK; i++)
+    if (c.items == NULL)
+        return no_memory(&c);
+    for (struct part *part = op->parts; part != NULL; part = part->next)
+        for (size_t i = 0; i < part->count; i++)
             if (part->items[i].mark == MARK_OPEN)
-                status = read_again(&c, part, &part->items[i], &c.items[c.count++]);
-    if (status == PAWL_OK && c.count > 0)
+                TRY(read_again(&c, part, &part->items[i], &c.items[c.count++]));
+    if (c.count > 0)
         qsort(c.items, c.count, sizeof(*c.items), by_token_and_seq);
     *out = (struct item_list){c.items, c.count};
-    return status != PAWL_OK ? status : parts_flush(op);
+    return parts_flush(op);
 }
 
 /* Whether the lane that is named belongs to the instance. */

@@ -21,10 +21,7 @@ struct part_refs {
     size_t count;
 };
 
-#define M(name) MEMBER(struct part_ref, name)
-static const struct member ref_members[] = {M(token), M(part), M(lane)};
-#undef M
-static const struct row_shape ref_shape = ROW_SHAPE(struct part_ref, ref_members);
+LOCAL_SHAPE(ref, struct part_ref, M(token), M(part), M(lane));
 
 /* The rows of claim_overdue or claim_of_instance, in their order. */
 static pawl_status read_refs(struct statement s, struct part_refs *refs) {
@@ -192,20 +189,18 @@ static pawl_status lose_part(struct operation *op, struct part *part, enum claim
 
 static pawl_status lose_refs(struct operation *op, const struct part_refs *refs, enum claim_state state,
                              int64_t *ended) {
-    pawl_status status = PAWL_OK;
     struct edge *edges = NULL;
-    for (size_t i = 0; i < refs->count && status == PAWL_OK; i++) {
+    for (size_t i = 0; i < refs->count; i++) {
         struct part *part = NULL;
         const struct edge *edge = NULL;
-        status = load_part(op, &refs->refs[i], &part);
-        if (status != PAWL_OK || part->state != CLAIM_ACTIVE)
+        TRY(load_part(op, &refs->refs[i], &part));
+        if (part->state != CLAIM_ACTIVE)
             continue; /* an earlier one took its last items away */
-        status = edge_find(op, part->instance, &edges, &edge);
-        if (status == PAWL_OK)
-            status = lose_part(op, part, state, edge);
+        TRY(edge_find(op, part->instance, &edges, &edge));
+        TRY(lose_part(op, part, state, edge));
         *ended += 1;
     }
-    return status != PAWL_OK ? status : parts_flush(op);
+    return parts_flush(op);
 }
 
 pawl_status ending_overdue_own(struct operation *op, enum store_kind kind, pawl_uuid caller) {
@@ -217,21 +212,20 @@ pawl_status ending_overdue_own(struct operation *op, enum store_kind kind, pawl_
 
 pawl_status ending_overdue(struct operation *op, enum store_kind kind, pawl_uuid caller, int64_t *ended) {
     struct part_refs refs = {NULL, 0};
-    pawl_status status = read_refs(SQL(op, SQLITE_Q_CLAIM_OVERDUE, kind, op->now_ms), &refs);
-    if (status != PAWL_OK || refs.count == 0)
-        return status;
-    for (size_t i = 0; i < refs.count && status == PAWL_OK; i++)
-        status = statement_run(SQL(op, SQLITE_Q_LANE_LOSE_OWNER, kind, refs.refs[i].lane, caller));
-    return status != PAWL_OK ? status : lose_refs(op, &refs, CLAIM_EXPIRED, ended);
+    TRY(read_refs(SQL(op, SQLITE_Q_CLAIM_OVERDUE, kind, op->now_ms), &refs));
+    if (refs.count == 0)
+        return PAWL_OK;
+    for (size_t i = 0; i < refs.count; i++)
+        TRY(statement_run(SQL(op, SQLITE_Q_LANE_LOSE_OWNER, kind, refs.refs[i].lane, caller)));
+    return lose_refs(op, &refs, CLAIM_EXPIRED, ended);
 }
 
 pawl_status ending_evicted(struct operation *op, pawl_uuid instance) {
     struct part_refs refs = {NULL, 0};
     int64_t ended = 0;
-    pawl_status status = refs_of_instance(op, instance, &refs);
-    if (status == PAWL_OK)
-        status = lose_refs(op, &refs, CLAIM_EVICTED, &ended);
-    return status != PAWL_OK ? status : jobs_instance_end(op, instance, false);
+    TRY(refs_of_instance(op, instance, &refs));
+    TRY(lose_refs(op, &refs, CLAIM_EVICTED, &ended));
+    return jobs_instance_end(op, instance, false);
 }
 
 static pawl_status release_part(struct operation *op, struct part *part) {
@@ -250,14 +244,12 @@ static pawl_status release_part(struct operation *op, struct part *part) {
 
 pawl_status ending_released(struct operation *op, pawl_uuid instance) {
     struct part_refs refs = {NULL, 0};
-    pawl_status status = refs_of_instance(op, instance, &refs);
-    for (size_t i = 0; i < refs.count && status == PAWL_OK; i++) {
+    TRY(refs_of_instance(op, instance, &refs));
+    for (size_t i = 0; i < refs.count; i++) {
         struct part *part = NULL;
-        status = load_part(op, &refs.refs[i], &part);
-        if (status == PAWL_OK)
-            status = release_part(op, part);
+        TRY(load_part(op, &refs.refs[i], &part));
+        TRY(release_part(op, part));
     }
-    if (status == PAWL_OK)
-        status = parts_flush(op);
-    return status != PAWL_OK ? status : jobs_instance_end(op, instance, true);
+    TRY(parts_flush(op));
+    return jobs_instance_end(op, instance, true);
 }

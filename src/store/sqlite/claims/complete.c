@@ -238,9 +238,9 @@ static pawl_status complete_token(struct token_group *g) {
 
 pawl_status items_complete(struct operation *op, const struct messages_complete *in, struct arena *arena,
                            struct answer_list *out) {
-    pawl_status status = report_answers(op, arena, in->count, false, out);
-    if (status != PAWL_OK || in->count == 0)
-        return status;
+    TRY(report_answers(op, arena, in->count, false, out));
+    if (in->count == 0)
+        return PAWL_OK;
     size_t *order = arena_array(op->scratch, in->count, sizeof(*order));
     size_t count = 0;
     bool sorted = true;
@@ -257,12 +257,12 @@ pawl_status items_complete(struct operation *op, const struct messages_complete 
     }
     if (!sorted)
         qsort_r(order, count, sizeof(*order), by_token, (void *)in);
-    for (size_t i = 0; i < count && status == PAWL_OK;) {
+    for (size_t i = 0; i < count;) {
         struct token_group g = {.op = op, .in = in, .out = out, .order = order + i};
         g.token = in->items[order[i]].ref.token;
         while (i < count && in->items[order[i]].ref.token == g.token)
             i++, g.count++;
-        status = complete_token(&g);
+        TRY(complete_token(&g));
     }
-    return status != PAWL_OK ? status : parts_flush(op);
+    return parts_flush(op);
 }

@@ -70,10 +70,9 @@ static pawl_status die(struct operation *op, const struct held_item *held, const
         .attempts = held->attempts,
         .error = error,
     };
-    pawl_status status = PAWL_OK;
     if (death.source == SOURCE_ASIDE) /* the dead letter is made from the row */
-        status = write_failed(op, held, op->now_ms, error);
-    return status != PAWL_OK ? status : dead_bury(op, &death);
+        TRY(write_failed(op, held, op->now_ms, error));
+    return dead_bury(op, &death);
 }
 
 static pawl_status backoff_ms(struct operation *op, const struct fail_item *in, int attempt,
@@ -112,19 +111,19 @@ static pawl_status fail_held(struct operation *op, struct held_item *held, const
 pawl_status items_fail(struct operation *op, const struct messages_fail *in, struct arena *arena,
                        struct answer_list *out) {
     struct reporter by = {in->instance, in->kind};
-    pawl_status status = report_answers(op, arena, in->count, true, out);
-    if (status != PAWL_OK || in->count == 0)
-        return status;
-    for (size_t i = 0; i < in->count && status == PAWL_OK; i++) {
+    TRY(report_answers(op, arena, in->count, true, out));
+    if (in->count == 0)
+        return PAWL_OK;
+    for (size_t i = 0; i < in->count; i++) {
         struct held_item held = {0};
         out->outcomes[i] = FAIL_NONE;
-        status = find_held(op, &by, &in->items[i].ref, &held, &out->answers[i]);
-        if (status != PAWL_OK || held.part == NULL)
+        TRY(find_held(op, &by, &in->items[i].ref, &held, &out->answers[i]));
+        if (held.part == NULL)
             continue;
-        status = fail_held(op, &held, &in->items[i], &out->outcomes[i]);
+        TRY(fail_held(op, &held, &in->items[i], &out->outcomes[i]));
         op->tally[in->kind].failed++;
     }
-    return status != PAWL_OK ? status : parts_flush(op);
+    return parts_flush(op);
 }
 
 /* Later items of the stream under the same token are released with it. */
@@ -149,23 +148,20 @@ static pawl_status release_followers(struct operation *op, const struct held_ite
 pawl_status items_release(struct operation *op, const struct messages_release *in, struct arena *arena,
                           struct answer_list *out) {
     struct reporter by = {in->instance, in->kind};
-    pawl_status status = report_answers(op, arena, in->count, false, out);
-    if (status != PAWL_OK || in->count == 0)
-        return status;
-    for (size_t i = 0; i < in->count && status == PAWL_OK; i++) {
+    TRY(report_answers(op, arena, in->count, false, out));
+    if (in->count == 0)
+        return PAWL_OK;
+    for (size_t i = 0; i < in->count; i++) {
         struct held_item held = {0};
-        status = find_held(op, &by, &in->items[i].ref, &held, &out->answers[i]);
-        if (status != PAWL_OK || held.part == NULL)
+        TRY(find_held(op, &by, &in->items[i].ref, &held, &out->answers[i]));
+        if (held.part == NULL)
             continue;
         part_mark(held.part, held.item, MARK_DONE);
         struct aside_back back = {.reason = ASIDE_RELEASED};
-        status = pause_until(op, &in->items[i], &back.scheduled_ms);
-        if (status == PAWL_OK)
-            status = part_give_back(op, held.part, held.item, back);
-        if (status == PAWL_OK)
-            status = release_followers(op, &held);
-        if (status == PAWL_OK)
-            status = hold_settle(op, in->kind, held.part->lane, held.stream.key, false);
+        TRY(pause_until(op, &in->items[i], &back.scheduled_ms));
+        TRY(part_give_back(op, held.part, held.item, back));
+        TRY(release_followers(op, &held));
+        TRY(hold_settle(op, in->kind, held.part->lane, held.stream.key, false));
     }
-    return status != PAWL_OK ? status : parts_flush(op);
+    return parts_flush(op);
 }

@@ -61,18 +61,16 @@ static pawl_status release_kind(struct settling *s, enum store_kind kind) {
 
 static pawl_status settle_messages(struct settling *s) {
     struct id_list tokens = {0};
-    pawl_status status = tokens_of(s, SQLITE_Q_CLAIM_OF_INSTANCE, &tokens);
-    for (int kind = 1; kind <= KIND_COUNT && status == PAWL_OK; kind++) {
+    TRY(tokens_of(s, SQLITE_Q_CLAIM_OF_INSTANCE, &tokens));
+    for (int kind = 1; kind <= KIND_COUNT; kind++) {
         struct part *first = NULL;
-        for (size_t i = 0; i < tokens.count && status == PAWL_OK; i++)
+        for (size_t i = 0; i < tokens.count; i++)
             if (tokens.ids[i] <= s->in->settled)
-                status = part_load_token(s->op, tokens.ids[i], &first);
-        if (status == PAWL_OK)
-            status = release_kind(s, (enum store_kind)kind);
-        if (status == PAWL_OK)
-            status = parts_flush(s->op);
+                TRY(part_load_token(s->op, tokens.ids[i], &first));
+        TRY(release_kind(s, (enum store_kind)kind));
+        TRY(parts_flush(s->op));
     }
-    return status != PAWL_OK ? status : newest(s, SQLITE_Q_CLAIM_OF_INSTANCE);
+    return newest(s, SQLITE_Q_CLAIM_OF_INSTANCE);
 }
 
 static pawl_status release_jobs(struct settling *s, struct jobs_call *call, int64_t token) {
@@ -106,18 +104,18 @@ static pawl_status settle_jobs(struct settling *s) {
 
 static pawl_status settle_checkpoints(struct settling *s) {
     struct id_list tokens = {0};
-    pawl_status status = tokens_of(s, SQLITE_Q_CHECKPOINT_OF_INSTANCE, &tokens);
-    for (size_t i = 0; i < tokens.count && status == PAWL_OK; i++) {
+    TRY(tokens_of(s, SQLITE_Q_CHECKPOINT_OF_INSTANCE, &tokens));
+    for (size_t i = 0; i < tokens.count; i++) {
         int64_t changed = 0;
         if (!is_lost(s, tokens.ids[i], 0))
             continue;
-        status = statement_run_count(
-            SQL(s->op, SQLITE_Q_CHECKPOINT_LOST, s->in->instance, tokens.ids[i], s->op->now_ms), &changed);
+        TRY(statement_run_count(
+            SQL(s->op, SQLITE_Q_CHECKPOINT_LOST, s->in->instance, tokens.ids[i], s->op->now_ms), &changed));
         s->out.released += changed;
     }
-    if (status == PAWL_OK && s->out.released > 0)
-        status = perspective_count_again(s->op, (pawl_str){NULL, 0});
-    return status != PAWL_OK ? status : newest(s, SQLITE_Q_CHECKPOINT_OF_INSTANCE);
+    if (s->out.released > 0)
+        TRY(perspective_count_again(s->op, (pawl_str){NULL, 0}));
+    return newest(s, SQLITE_Q_CHECKPOINT_OF_INSTANCE);
 }
 
 static pawl_status settle(struct settling *s) {

@@ -11,14 +11,10 @@
 
 enum { ITEM_BYTES = 24, ITEM_ID_OFFSET = 8 };
 
-#define M(name) MEMBER(struct part, name)
-static const struct member part_members[] = {
-    M(token), M(part),   M(kind),         M(lane),     M(instance),       M(source), M(suspect),
-    M(state), M(policy), M(max_attempts), M(began_ms), M(lease_until_ms), M(request)};
-#undef M
-enum { COLUMN_MARKS = sizeof part_members / sizeof *part_members, COLUMN_ITEMS };
 /* claim_of_token, claim_of_lane and claim_of_request select it, marks and items. */
-static const struct row_shape part_shape = ROW_SHAPE(struct part, part_members);
+LOCAL_SHAPE(part, struct part, M(token), M(part), M(kind), M(lane), M(instance), M(source), M(suspect),
+            M(state), M(policy), M(max_attempts), M(began_ms), M(lease_until_ms), M(request));
+enum { COLUMN_MARKS = sizeof part_members / sizeof *part_members, COLUMN_ITEMS };
 /* Without the request, before which the number of its open items is written. */
 static const struct row_shape part_grant = {part_members, COLUMN_MARKS - 1, sizeof(struct part)};
 

@@ -102,14 +102,14 @@ static pawl_status renew_part(struct operation *op, struct part *part, int64_t l
 pawl_status items_renew(struct operation *op, const struct messages_renew *in, struct arena *arena,
                         struct answer_list *out) {
     struct reporter by = {in->instance, in->kind};
-    pawl_status status = report_answers(op, arena, in->count, false, out);
-    if (status != PAWL_OK || in->count == 0)
-        return status;
-    for (size_t i = 0; i < in->count && status == PAWL_OK; i++)
-        status = name_one(op, &by, &in->items[i], &out->answers[i]);
+    TRY(report_answers(op, arena, in->count, false, out));
+    if (in->count == 0)
+        return PAWL_OK;
+    for (size_t i = 0; i < in->count; i++)
+        TRY(name_one(op, &by, &in->items[i], &out->answers[i]));
     /* A part that a split makes is not named, so walking on over it is harmless. */
-    for (struct part *part = op->parts; part != NULL && status == PAWL_OK; part = part->next)
+    for (struct part *part = op->parts; part != NULL; part = part->next)
         if (part->named > 0)
-            status = renew_part(op, part, op->now_ms + in->lease_ms);
-    return status != PAWL_OK ? status : parts_flush(op);
+            TRY(renew_part(op, part, op->now_ms + in->lease_ms));
+    return parts_flush(op);
 }

@@ -11,12 +11,8 @@ pawl_status perspective_missing(const struct operation *op, pawl_str key) {
                      STR_ARG(key));
 }
 
-#define M(name) MEMBER(struct perspective_brief, name)
-static const struct member brief_members[] = {
-    M(state),      M(paused),         M(run),      M(target),  M(clear), M(batch), M(max_attempts), M(policy),
-    M(backfilled), M(backfill_after), M(position), M(version), M(name)};
-#undef M
-static const struct row_shape brief_shape = ROW_SHAPE(struct perspective_brief, brief_members);
+LOCAL_SHAPE(brief, struct perspective_brief, M(state), M(paused), M(run), M(target), M(clear), M(batch),
+            M(max_attempts), M(policy), M(backfilled), M(backfill_after), M(position), M(version), M(name));
 
 pawl_status perspective_read(struct operation *op, pawl_str key, struct perspective_brief *out) {
     *out = (struct perspective_brief){.found = false};
@@ -51,10 +47,7 @@ struct named_pattern {
     struct event_pattern pattern;
 };
 
-#define M(name) MEMBER(struct named_pattern, name)
-static const struct member named_members[] = {M(key), M(pattern.mode), M(pattern.text)};
-#undef M
-static const struct row_shape named_shape = ROW_SHAPE(struct named_pattern, named_members);
+LOCAL_SHAPE(named, struct named_pattern, M(key), M(pattern.mode), M(pattern.text));
 
 static pawl_status type_map(struct operation *op, const struct row_list *patterns, pawl_str type) {
     for (size_t i = 0; i < patterns->count; i++) {

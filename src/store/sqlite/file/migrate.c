@@ -57,24 +57,23 @@ pawl_status migrate_check(struct sqlite_store *store, pawl_error *err) {
     struct operation op = plain_operation(store, "sqlite_open", err);
     bool exists = false, used = false;
     size_t applied = 0;
-    pawl_status status = ask(&op, SQLITE_Q_SCHEMA_EXISTS, &exists);
-    if (status == PAWL_OK && !exists)
-        status = ask(&op, SQLITE_Q_SCHEMA_USED, &used);
-    if (status == PAWL_OK && used) /* by an application, or by a process that has created it just now */
-        status = ask(&op, SQLITE_Q_SCHEMA_EXISTS, &exists);
-    if (status == PAWL_OK && !exists && !used) /* another process may be creating it at this moment */
+    TRY(ask(&op, SQLITE_Q_SCHEMA_EXISTS, &exists));
+    if (!exists)
+        TRY(ask(&op, SQLITE_Q_SCHEMA_USED, &used));
+    if (used) /* by an application, or by a process that has created it just now */
+        TRY(ask(&op, SQLITE_Q_SCHEMA_EXISTS, &exists));
+    if (!exists && !used) /* another process may be creating it at this moment */
         return error_set(err, PAWL_NOT_FOUND, op.name, "the database at %s is empty: run pawl migrate",
                          store->path);
-    if (status == PAWL_OK && !exists)
+    if (!exists)
         return error_set(err, PAWL_CONFLICT, op.name, "the database %s has no schema: run pawl migrate",
                          store->path);
-    if (status == PAWL_OK)
-        status = read_applied(&op, &applied);
-    if (status == PAWL_OK && applied < sql_sqlite_migrations_count)
-        status = error_set(err, PAWL_CONFLICT, op.name,
-                           "the database has schema version %d, this program needs %d: run pawl migrate",
-                           applied == 0 ? 0 : version_of(applied - 1), newest());
-    return status;
+    TRY(read_applied(&op, &applied));
+    if (applied < sql_sqlite_migrations_count)
+        return error_set(err, PAWL_CONFLICT, op.name,
+                         "the database has schema version %d, this program needs %d: run pawl migrate",
+                         applied == 0 ? 0 : version_of(applied - 1), newest());
+    return PAWL_OK;
 }
 
 static pawl_status check_counts(const struct migrate_config *migrate, pawl_error *err) {
@@ -99,18 +98,13 @@ static pawl_status create_rows(struct operation *op, const struct migrate_config
     char file_id[FILE_ID_BYTES];
     int lanes = migrate->lane_count != 0 ? migrate->lane_count : PAWL_LANES_DEFAULT;
     int64_t now_ms = clock_wall_ms();
-    pawl_status status = clock_boot_id(&boot_id, op->err);
-    if (status == PAWL_OK)
-        status = connection_file_id(op->store, file_id, op->err);
-    if (status != PAWL_OK)
-        return status;
-    status = statement_run(SQL(
-        op, SQLITE_Q_SETTINGS_CREATE,
-        migrate->partition_count != 0 ? migrate->partition_count : PAWL_PARTITIONS_DEFAULT, lanes,
-        PAWL_INSTANCE_LEASE_MS_DEFAULT, PAWL_STALE_MS_DEFAULT, PAWL_ATTEMPTS_DEFAULT, PAWL_DEDUPE_MS_DEFAULT,
-        POLICY_SKIP, now_ms - clock_boot_ms(), boot_id, str_from(file_id), now_ms));
-    if (status != PAWL_OK)
-        return status;
+    TRY(clock_boot_id(&boot_id, op->err));
+    TRY(connection_file_id(op->store, file_id, op->err));
+    TRY(statement_run(SQL(op, SQLITE_Q_SETTINGS_CREATE,
+                          migrate->partition_count != 0 ? migrate->partition_count : PAWL_PARTITIONS_DEFAULT,
+                          lanes, PAWL_INSTANCE_LEASE_MS_DEFAULT, PAWL_STALE_MS_DEFAULT, PAWL_ATTEMPTS_DEFAULT,
+                          PAWL_DEDUPE_MS_DEFAULT, POLICY_SKIP, now_ms - clock_boot_ms(), boot_id,
+                          str_from(file_id), now_ms)));
     return statement_run(SQL(op, SQLITE_Q_LANE_CREATE, lanes));
 }
 
@@ -126,9 +120,7 @@ static pawl_status apply(struct operation *op, size_t index) {
 /* The counts are fixed when the schema is made; another value is refused. */
 static pawl_status compare_counts(struct operation *op, const struct migrate_config *migrate) {
     bool found = false;
-    pawl_status status = operation_read_settings(op, &found);
-    if (status != PAWL_OK)
-        return status;
+    TRY(operation_read_settings(op, &found));
     if (migrate->partition_count != 0 && migrate->partition_count != op->settings.partition_count)
         return error_set(
             op->err, PAWL_CONFLICT, op->name,
@@ -164,17 +156,16 @@ static pawl_status migrate_all(struct operation *op, const struct migrate_config
                                struct migrate_result *result) {
     bool exists = false;
     size_t applied = 0;
-    pawl_status status = ask(op, SQLITE_Q_SCHEMA_EXISTS, &exists);
-    if (status == PAWL_OK && exists)
-        status = read_applied(op, &applied);
-    for (size_t i = applied; i < sql_sqlite_migrations_count && status == PAWL_OK; i++) {
-        status = apply(op, i);
+    TRY(ask(op, SQLITE_Q_SCHEMA_EXISTS, &exists));
+    if (exists)
+        TRY(read_applied(op, &applied));
+    for (size_t i = applied; i < sql_sqlite_migrations_count; i++) {
+        TRY(apply(op, i));
         result->applied++;
     }
-    if (status == PAWL_OK)
-        status = exists ? compare_counts(op, migrate) : create_rows(op, migrate);
+    TRY(exists ? compare_counts(op, migrate) : create_rows(op, migrate));
     result->version = newest();
-    return status;
+    return PAWL_OK;
 }
 
 pawl_status migrate_run(struct sqlite_store *store, const struct migrate_config *migrate,

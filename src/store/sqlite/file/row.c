@@ -36,10 +36,9 @@ pawl_status row_find(struct statement s, const struct row_shape *shape, struct a
     bool any = statement_next(&s);
     if (any)
         row_read(&s, 0, shape, arena, row);
-    pawl_status status = statement_end(&s);
-    if (status == PAWL_OK)
-        *found = any;
-    return status;
+    TRY(statement_end(&s));
+    *found = any;
+    return PAWL_OK;
 }
 
 pawl_status rows_read(struct statement s, const struct row_shape *shape, struct arena *arena,
@@ -52,8 +51,8 @@ pawl_status rows_read(struct statement s, const struct row_shape *shape, struct 
         if (grown == PAWL_OK)
             row_read(&s, 0, shape, arena, (char *)out->rows + out->count++ * shape->size);
     }
-    pawl_status status = statement_end(&s);
-    return status == PAWL_OK ? grown : status;
+    TRY(statement_end(&s));
+    return grown;
 }
 
 pawl_status operation_give_rows(struct statement s, const struct row_shape *shape, struct arena *arena,

@@ -10,11 +10,8 @@
 #include "store/sqlite/file/row.h"
 #include "store/sqlite/fleet/lane.h"
 
-#define M(name) MEMBER(struct instance_brief, name)
-static const struct member brief_members[] = {M(id),       M(state),          M(kinds),          M(beat_ms),
-                                              M(lease_ms), M(lease_until_ms), M(max_partitions), M(slots)};
-#undef M
-static const struct row_shape brief_shape = ROW_SHAPE(struct instance_brief, brief_members);
+LOCAL_SHAPE(brief, struct instance_brief, M(id), M(state), M(kinds), M(beat_ms), M(lease_ms),
+            M(lease_until_ms), M(max_partitions), M(slots));
 
 pawl_status instance_read(struct operation *op, pawl_uuid id, struct instance_brief *brief, bool *known) {
     return row_find(SQL(op, SQLITE_Q_INSTANCE_FIND, id), &brief_shape, op->scratch, brief, known);
@@ -56,11 +53,10 @@ static pawl_status has_tombstone(struct operation *op, pawl_uuid id, bool *found
 /* Rebalances every kind of the instance and says what it owns afterwards. */
 static pawl_status balance(struct operation *op, const struct instance_brief *brief,
                            struct beat_result *beat) {
-    pawl_status status = PAWL_OK;
-    for (int kind = 1; kind <= KIND_COUNT && status == PAWL_OK; kind++)
+    for (int kind = 1; kind <= KIND_COUNT; kind++)
         if ((brief->kinds & KIND_BIT(kind)) != 0)
-            status = lane_balance(op, (enum store_kind)kind, brief, beat);
-    return status != PAWL_OK ? status : lane_fill_beat(op, brief, beat);
+            TRY(lane_balance(op, (enum store_kind)kind, brief, beat));
+    return lane_fill_beat(op, brief, beat);
 }
 
 static pawl_status insert(struct operation *op, const struct instance_new *in, int64_t lease_ms) {
@@ -77,11 +73,8 @@ pawl_status instance_enter(struct operation *op, const struct instance_new *in, 
             op->err, PAWL_INVALID, op->name,
             "partition_count %d differs from the schema's %d, which is fixed: leave it out or name that",
             in->partition_count, op->settings.partition_count);
-    pawl_status status = instance_read(op, in->id, &brief, &known);
-    if (status == PAWL_OK)
-        status = has_tombstone(op, in->id, &buried);
-    if (status != PAWL_OK)
-        return status;
+    TRY(instance_read(op, in->id, &brief, &known));
+    TRY(has_tombstone(op, in->id, &buried));
     if (known || buried)
         return error_set(op->err, PAWL_CONFLICT, op->name,
                          "instance id %s was used before: every start of a process needs a fresh one",
@@ -94,15 +87,15 @@ pawl_status instance_enter(struct operation *op, const struct instance_new *in, 
                                     .lease_ms = lease_ms,
                                     .lease_until_ms = op->now_ms + lease_ms,
                                     .max_partitions = in->max_partitions};
-    status = insert(op, in, lease_ms);
-    return status != PAWL_OK ? status : balance(op, &brief, beat);
+    TRY(insert(op, in, lease_ms));
+    return balance(op, &brief, beat);
 }
 
 pawl_status instance_touch(struct operation *op, struct instance_brief *brief, struct beat_result *beat) {
-    pawl_status status = statement_run(SQL(op, SQLITE_Q_INSTANCE_BEAT, brief->id, op->now_ms));
+    TRY(statement_run(SQL(op, SQLITE_Q_INSTANCE_BEAT, brief->id, op->now_ms)));
     brief->beat_ms = op->now_ms;
     brief->lease_until_ms = op->now_ms + brief->lease_ms;
-    return status != PAWL_OK ? status : balance(op, brief, beat);
+    return balance(op, brief, beat);
 }
 
 /* Frees its lanes, its checkpoints, and its request to be woken. */
@@ -113,12 +106,10 @@ static pawl_status free_grants(struct operation *op, pawl_uuid id) {
 }
 
 pawl_status instance_expel(struct operation *op, pawl_uuid id) {
-    pawl_status status = statement_run(SQL(op, SQLITE_Q_INSTANCE_SET_EVICTED, id, op->now_ms));
-    if (status == PAWL_OK)
-        status = free_grants(op, id);
-    if (status == PAWL_OK)
-        status = ending_evicted(op, id);
-    return status != PAWL_OK ? status : operation_note_evicted(op, id);
+    TRY(statement_run(SQL(op, SQLITE_Q_INSTANCE_SET_EVICTED, id, op->now_ms)));
+    TRY(free_grants(op, id));
+    TRY(ending_evicted(op, id));
+    return operation_note_evicted(op, id);
 }
 
 /* Evicts every instance the statement lists. */
@@ -146,11 +137,9 @@ pawl_status instance_expel_all(struct operation *op) {
 }
 
 pawl_status instance_remove(struct operation *op, pawl_uuid id) {
-    pawl_status status = statement_run(SQL(op, SQLITE_Q_INSTANCE_DELETE, id));
-    if (status != PAWL_OK)
-        return status;
-    status = statement_run(SQL(op, SQLITE_Q_TOMBSTONE_INSERT, id, op->now_ms));
-    return status != PAWL_OK ? status : operation_note_evicted(op, id);
+    TRY(statement_run(SQL(op, SQLITE_Q_INSTANCE_DELETE, id)));
+    TRY(statement_run(SQL(op, SQLITE_Q_TOMBSTONE_INSERT, id, op->now_ms)));
+    return operation_note_evicted(op, id);
 }
 
 pawl_status sqlite_instance_register(struct store *store, const struct instance_new *in,

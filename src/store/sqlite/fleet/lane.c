@@ -37,9 +37,7 @@ pawl_status lane_fill_beat(struct operation *op, const struct instance_brief *br
     return PAWL_OK;
 }
 
-static const struct member share_members[] = {
-    MEMBER(struct share_member, id), MEMBER(struct share_member, owned), MEMBER(struct share_member, full)};
-static const struct row_shape share_shape = ROW_SHAPE(struct share_member, share_members);
+LOCAL_SHAPE(share, struct share_member, M(id), M(owned), M(full));
 
 /* The quota of the caller, and how many lanes it owns that are not draining. */
 static pawl_status read_share(struct operation *op, enum store_kind kind, const struct instance_brief *caller,

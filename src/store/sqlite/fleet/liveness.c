@@ -134,8 +134,7 @@ static int64_t believe_ms(const struct operation *op, const struct peer *peer) {
     return peer->absent_since_ms < 0 ? ABSENT_MS_MAX : peer->absent_since_ms + ABSENT_MS_MAX - op->now_ms;
 }
 
-static const struct member peer_members[] = {MEMBER(struct peer, id), MEMBER(struct peer, absent_since_ms)};
-static const struct row_shape peer_shape = ROW_SHAPE(struct peer, peer_members);
+LOCAL_SHAPE(peer, struct peer, M(id), M(absent_since_ms));
 
 /* The active peers that hold a lock, or did; *change says whether anything has to be written about them. */
 static pawl_status read_peers(struct operation *op, pawl_uuid self, struct row_list *peers, bool *change) {

@@ -23,13 +23,9 @@ static pawl_status keep_ms_of(struct jobs_call *call, pawl_str name, int64_t *ke
     return status;
 }
 
-#define M(name) MEMBER(struct audit_run, name)
-static const struct member audit_members[] = {M(id),         M(job_id),      M(task),       M(type),
-                                              M(queue),      M(attempt),     M(instance),   M(token),
-                                              M(started_ms), M(finished_ms), M(outcome),    M(output),
-                                              M(error),      M(steps),       M(input_hash), M(output_hash)};
-#undef M
-static const struct row_shape audit_run_shape = ROW_SHAPE(struct audit_run, audit_members);
+LOCAL_SHAPE(audit_run, struct audit_run, M(id), M(job_id), M(task), M(type), M(queue), M(attempt),
+            M(instance), M(token), M(started_ms), M(finished_ms), M(outcome), M(output), M(error), M(steps),
+            M(input_hash), M(output_hash));
 
 static pawl_status write_run(struct jobs_call *call, const struct audit_run *row, const uint8_t *hash) {
     return statement_run(SQL(call->op, SQLITE_Q_RUN_INSERT, ROW_OF(audit_run_shape, row),

@@ -8,11 +8,8 @@
 
 #define NONE ((pawl_str){NULL, 0})
 
-#define M(name) MEMBER(struct job_claim, name)
-static const struct member claim_members[] = {M(token),  M(instance), M(queue),  M(check_ms),
-                                              M(active), M(intact),   M(forgot), M(tells)};
-#undef M
-static const struct row_shape claim_shape = ROW_SHAPE(struct job_claim, claim_members);
+LOCAL_SHAPE(claim, struct job_claim, M(token), M(instance), M(queue), M(check_ms), M(active), M(intact),
+            M(forgot), M(tells));
 
 pawl_status jobs_claim_find(struct operation *op, int64_t token, struct job_claim *claim, bool *found) {
     return row_find(SQL(op, SQLITE_Q_JOB_CLAIM_FIND, token), &claim_shape, op->scratch, claim, found);

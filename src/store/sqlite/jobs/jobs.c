@@ -74,62 +74,27 @@ static void move_gauge(struct job_counts *counts, int state, int64_t by) {
         *gauges[state] += by;
 }
 
-#define M(name) MEMBER(struct stored_job, name)
-static const struct member job_members[] = {M(row.job.id),
-                                            M(row.state),
-                                            M(ord),
-                                            M(row.job.due_ms),
-                                            M(row.job.put_ms),
-                                            M(row.job.token),
-                                            M(row.job.lease_until_ms),
-                                            M(row.job.priority),
-                                            M(row.job.attempts),
-                                            M(row.job.max_attempts),
-                                            M(row.job.flags),
-                                            M(row.job.deadline_ms),
-                                            M(row.job.timeout_ms),
-                                            M(row.job.instant_ms),
-                                            M(row.job.cancel_ms),
-                                            M(row.died_ms),
-                                            M(row.reason),
-                                            M(row.job.queue),
-                                            M(row.job.type),
-                                            M(row.job.task),
-                                            M(row.job.key),
-                                            M(row.job.unique_key),
-                                            M(row.job.traceparent),
-                                            M(row.job.schedule),
-                                            M(row.wait_key),
-                                            M(row.wait_step),
-                                            M(row.fingerprint),
-                                            M(row.error),
-                                            M(row.job.agent),
-                                            M(row.job.progress),
-                                            M(row.job.payload),
-                                            M(row.instance)};
-/* What changes while there is a job. */
-static const struct member set_members[] = {
-    M(row.job.id),       M(row.state),           M(ord),
-    M(row.job.due_ms),   M(row.job.token),       M(row.job.lease_until_ms),
-    M(row.job.attempts), M(row.job.deadline_ms), M(row.job.cancel_ms),
-    M(row.died_ms),      M(row.reason),          M(row.wait_key),
-    M(row.wait_step),    M(row.fingerprint),     M(row.error),
-    M(row.job.flags)};
-static const struct row_shape job_set = ROW_SHAPE(struct stored_job, set_members);
-static const struct member insert_members[] = {
-    M(row.job.id),           M(row.state),           M(ord),
-    M(row.job.due_ms),       M(row.job.put_ms),      M(row.job.priority),
-    M(row.job.max_attempts), M(row.job.flags),       M(row.job.deadline_ms),
-    M(row.job.timeout_ms),   M(row.job.instant_ms),  M(row.job.queue),
-    M(row.job.type),         M(row.job.task),        M(row.job.key),
-    M(row.job.unique_key),   M(row.job.traceparent), M(row.job.schedule),
-    M(row.job.payload),      M(row.job.agent)};
-static const struct row_shape job_insert = ROW_SHAPE(struct stored_job, insert_members);
-#undef M
 /* job_full selects them all, job_brief those before progress. */
-static const struct row_shape job_full = ROW_SHAPE(struct stored_job, job_members);
-static const struct row_shape job_brief = {job_members, sizeof job_members / sizeof *job_members - 3,
-                                           sizeof(struct stored_job)};
+LOCAL_SHAPE(job_full, struct stored_job, M(row.job.id), M(row.state), M(ord), M(row.job.due_ms),
+            M(row.job.put_ms), M(row.job.token), M(row.job.lease_until_ms), M(row.job.priority),
+            M(row.job.attempts), M(row.job.max_attempts), M(row.job.flags), M(row.job.deadline_ms),
+            M(row.job.timeout_ms), M(row.job.instant_ms), M(row.job.cancel_ms), M(row.died_ms), M(row.reason),
+            M(row.job.queue), M(row.job.type), M(row.job.task), M(row.job.key), M(row.job.unique_key),
+            M(row.job.traceparent), M(row.job.schedule), M(row.wait_key), M(row.wait_step),
+            M(row.fingerprint), M(row.error), M(row.job.agent), M(row.job.progress), M(row.job.payload),
+            M(row.instance));
+/* What changes while there is a job. */
+LOCAL_SHAPE(job_set, struct stored_job, M(row.job.id), M(row.state), M(ord), M(row.job.due_ms),
+            M(row.job.token), M(row.job.lease_until_ms), M(row.job.attempts), M(row.job.deadline_ms),
+            M(row.job.cancel_ms), M(row.died_ms), M(row.reason), M(row.wait_key), M(row.wait_step),
+            M(row.fingerprint), M(row.error), M(row.job.flags));
+LOCAL_SHAPE(job_insert, struct stored_job, M(row.job.id), M(row.state), M(ord), M(row.job.due_ms),
+            M(row.job.put_ms), M(row.job.priority), M(row.job.max_attempts), M(row.job.flags),
+            M(row.job.deadline_ms), M(row.job.timeout_ms), M(row.job.instant_ms), M(row.job.queue),
+            M(row.job.type), M(row.job.task), M(row.job.key), M(row.job.unique_key), M(row.job.traceparent),
+            M(row.job.schedule), M(row.job.payload), M(row.job.agent));
+static const struct row_shape job_brief = {
+    job_full_members, sizeof job_full_members / sizeof *job_full_members - 3, sizeof(struct stored_job)};
 
 pawl_status jobs_brief(struct jobs_call *call, int64_t id, struct stored_job *job, bool *found) {
     *job = (struct stored_job){0};
@@ -139,7 +104,7 @@ pawl_status jobs_brief(struct jobs_call *call, int64_t id, struct stored_job *jo
 pawl_status jobs_full(struct operation *op, int64_t id, struct arena *arena, struct job_row *row) {
     struct stored_job job = {0};
     bool found = false;
-    TRY(row_find(SQL(op, SQLITE_Q_JOB_FULL, id), &job_full, arena, &job, &found));
+    TRY(row_find(SQL(op, SQLITE_Q_JOB_FULL, id), &job_full_shape, arena, &job, &found));
     *row = job.row;
     return PAWL_OK;
 }
@@ -149,7 +114,7 @@ pawl_status jobs_move(struct jobs_call *call, struct stored_job *job, enum job_s
     move_gauge(counts, (int)job->row.state, -1);
     move_gauge(counts, (int)state, 1);
     job->row.state = state;
-    return statement_run(SQL(call->op, SQLITE_Q_JOB_SET, ROW_OF(job_set, job)));
+    return statement_run(SQL(call->op, SQLITE_Q_JOB_SET, ROW_OF(job_set_shape, job)));
 }
 
 pawl_status jobs_remove(struct jobs_call *call, const struct stored_job *job) {
@@ -218,7 +183,7 @@ pawl_status jobs_insert(struct jobs_call *call, const struct job *in, enum store
     struct stored_job row = {.row = {.job = job, .state = state},
                              .ord = jobrule_order(job.due_ms, job.priority)};
     row.row.job.put_ms = call->op->now_ms;
-    return statement_run(SQL(call->op, SQLITE_Q_JOB_INSERT, ROW_OF(job_insert, &row)));
+    return statement_run(SQL(call->op, SQLITE_Q_JOB_INSERT, ROW_OF(job_insert_shape, &row)));
 }
 
 pawl_status jobs_wake_wanted(struct operation *op) {

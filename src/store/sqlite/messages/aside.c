@@ -68,9 +68,7 @@ pawl_status aside_put_followers_behind(struct operation *op, const struct stream
     return PAWL_OK;
 }
 
-static const struct member hold_members[] = {MEMBER(struct hold, state), MEMBER(struct hold, by_seq),
-                                             MEMBER(struct hold, due_ms)};
-static const struct row_shape hold_shape = ROW_SHAPE(struct hold, hold_members);
+LOCAL_SHAPE(hold, struct hold, M(state), M(by_seq), M(due_ms));
 
 pawl_status hold_find(struct operation *op, enum store_kind kind, pawl_str key, struct hold *hold,
                       bool *found) {

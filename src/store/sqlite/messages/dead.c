@@ -12,9 +12,9 @@ static pawl_status message_to_dead(struct operation *op, const struct death *dea
 }
 
 static pawl_status aside_to_dead(struct operation *op, const struct death *death, pawl_str mark) {
-    pawl_status status = statement_run(SQL(op, SQLITE_Q_ASIDE_TO_DEAD, death->stream.kind, death->stream.seq,
-                                           death->reason, op->now_ms, mark));
-    return status != PAWL_OK ? status : aside_delete(op, death->stream.kind, death->stream.seq);
+    TRY(statement_run(SQL(op, SQLITE_Q_ASIDE_TO_DEAD, death->stream.kind, death->stream.seq, death->reason,
+                          op->now_ms, mark)));
+    return aside_delete(op, death->stream.kind, death->stream.seq);
 }
 
 /* The row moves; nothing happens to its stream yet. */

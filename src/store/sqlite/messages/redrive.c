@@ -13,10 +13,7 @@ struct letter {
     bool has_stream;
 };
 
-#define M(name) MEMBER(struct letter, name)
-static const struct member letter_members[] = {M(lane), M(key), M(reason), M(has_stream)};
-#undef M
-static const struct row_shape letter_shape = ROW_SHAPE(struct letter, letter_members);
+LOCAL_SHAPE(letter, struct letter, M(lane), M(key), M(reason), M(has_stream));
 
 static pawl_status find_letter(struct operation *op, const struct dead_ref *ref, struct letter *letter,
                                bool *found) {
@@ -31,10 +28,10 @@ static pawl_status delete_letter(struct operation *op, enum store_kind kind, int
 }
 
 static pawl_status revive(struct operation *op, enum store_kind kind, int64_t seq, bool out_of_order) {
-    pawl_status status = statement_run(SQL(op, SQLITE_Q_DEAD_TO_ASIDE, kind, seq, op->now_ms, out_of_order));
+    TRY(statement_run(SQL(op, SQLITE_Q_DEAD_TO_ASIDE, kind, seq, op->now_ms, out_of_order)));
     op->tally[kind].aside++;
     op->tally[kind].redriven++;
-    return status != PAWL_OK ? status : delete_letter(op, kind, seq);
+    return delete_letter(op, kind, seq);
 }
 
 static pawl_status revive_parked(struct operation *op, const struct letter *letter) {

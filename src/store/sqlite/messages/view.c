@@ -71,13 +71,9 @@ static pawl_status fill_state(struct operation *op, const struct leased_list *al
     return PAWL_OK;
 }
 
-#define M(name) MEMBER(struct view_row, name)
-static const struct member rest_members[] = {M(row.attempts), M(row.item.deaths), M(row.item.out_of_order),
-                                             M(row.reason),   M(scheduled_ms),    M(row.ended_ms),
-                                             M(row.error),    M(row.fingerprint), M(key)};
-#undef M
 /* What the queries of view_load select after the message; of what is aside its losses follow. */
-static const struct row_shape rest_shape = ROW_SHAPE(struct view_row, rest_members);
+LOCAL_SHAPE(rest, struct view_row, M(row.attempts), M(row.item.deaths), M(row.item.out_of_order),
+            M(row.reason), M(scheduled_ms), M(row.ended_ms), M(row.error), M(row.fingerprint), M(key));
 
 pawl_status view_load(struct operation *op, const struct view_ref *ref, const struct leased_list *leased,
                       struct arena *arena, struct view_row *row, bool *found) {
@@ -104,10 +100,7 @@ pawl_status view_load(struct operation *op, const struct view_ref *ref, const st
     return status == PAWL_OK && any ? fill_state(op, leased, row) : status;
 }
 
-#define M(name) MEMBER(struct view_ref, name)
-static const struct member ref_members[] = {M(place), M(kind), M(lane), M(seq)};
-#undef M
-static const struct row_shape ref_shape = ROW_SHAPE(struct view_ref, ref_members);
+LOCAL_SHAPE(ref, struct view_ref, M(place), M(kind), M(lane), M(seq));
 
 pawl_status view_refs_by_id(struct operation *op, pawl_uuid id, struct view_ref **refs, size_t *count) {
     struct row_list list = {NULL, 0};
