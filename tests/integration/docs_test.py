@@ -1,4 +1,4 @@
-"""Runs every example of README.md and docs/*.md as it is written, page by page, each page in its own directory; follows every link. Prints TAP.
+"""Runs every example of README.md, docs/*.md and examples/*/README.md as it is written, page by page, each page in its own directory; follows every link. Prints TAP.
 
 Usage: docs_test.py PAWL ROOT sqlite|postgres [PAGE]
 
@@ -36,7 +36,9 @@ PAWL, ROOT, DIALECT = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).re
 NOT_RUN_MAX = 4
 ENDLESS = {"worker": "event=registered", "up": "event=registered", "server": "event=server_started", "monitor": ""}
 FINDINGS = {"doctor": {1, 2}}  # it says what it found
-LEFT_OUT = {"sqlite.md", "tutorial.md"} if DIALECT == "postgres" else set()
+LEFT_OUT = {"backup.md", "sqlite.md", "tutorial.md"} if DIALECT == "postgres" else set()
+# Those whose commands need no more than pawl; tests/clients runs the others, example_rabbitmq that with a broker.
+EXAMPLES = ["c", "perspectives", "mcp-pipeline", "agent", "catalogue", *(["rabbitmq"] if "BROKER_URL" in os.environ else [])]
 
 
 def shows(wanted, said):
@@ -112,6 +114,8 @@ class Page(unittest.TestCase):
         (self.dir / "bin" / "pawl").symlink_to(PAWL)
         (self.dir / "build").symlink_to(self.dir / "bin")
         (self.dir / "examples").symlink_to(ROOT / "examples")
+        if self.path.parent.parent == ROOT / "examples":
+            shutil.copytree(self.path.parent, self.dir, dirs_exist_ok=True)
         self.env = {key: value for key, value in os.environ.items() if not key.startswith(("PAWL_", "WORKER_", "DATABASE_URL"))}
         self.env.update(PATH=f"{self.dir}/bin:{os.environ['PATH']}", XDG_STATE_HOME=str(self.dir / "state"),
                         PAWL_LISTEN="127.0.0.1:0", ASAN_OPTIONS="exitcode=99", UBSAN_OPTIONS="exitcode=99", SOURCE=str(ROOT))
@@ -253,7 +257,8 @@ class Links(unittest.TestCase):
 
 
 def pages():
-    return [path for path in sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")]) if path.name not in LEFT_OUT]
+    found = [path for path in sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")]) if path.name not in LEFT_OUT]
+    return found + [ROOT / "examples" / name / "README.md" for name in EXAMPLES if DIALECT == "sqlite"]
 
 
 def own_database():

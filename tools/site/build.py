@@ -53,6 +53,7 @@ class Site:
         for section in re.split(r"^## ", (ROOT / INDEX).read_text(encoding="utf-8"), flags=re.M)[1:]:
             targets = re.findall(r"\]\(([^)#\s]+)\)", section)
             paths = [posixpath.normpath(posixpath.join("docs", target)) for target in targets if not re.match(r"\w+:", target)]
+            paths = [path + "/README.md" if (ROOT / path / "README.md").is_file() else path for path in paths]
             parts.append((section.split("\n")[0].split(":")[0], list(dict.fromkeys(paths))))
         return parts
 
@@ -65,6 +66,8 @@ class Site:
                 return html.escape(target)
             name, _, anchor = target.partition("#")
             to = posixpath.normpath(posixpath.join(posixpath.dirname(path), name)) if name else path
+            if (ROOT / to / "README.md").is_file():
+                to += "/README.md"
             if to.endswith(".png"):
                 self.images.add(to)
                 return posixpath.basename(to)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What docs/operations.md and examples/fleet say, tried: queries, settings of the server, replicas, rotation, memory.
+"""What docs/operations.md, docs/backup.md and examples/fleet say, tried: queries, settings of the server, replicas, rotation, memory.
 
 Usage: operations_test.py PAWL SOURCE_ROOT sqlite|postgres [--jobs N]
 """
@@ -19,7 +19,7 @@ PARSER = work_support.arguments()
 PARSER.add_argument("--jobs", type=int, default=200)
 ARGS = PARSER.parse_args()
 ROOT = pathlib.Path(ARGS.root)
-DOC = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+DOC = "\n".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("operations.md", "backup.md"))
 FLEET = ROOT / "examples" / "fleet"
 
 
