@@ -8,37 +8,22 @@ export class PawlError extends Error {
     this.code = code;
   }
 }
-const word = (code) =>
-  class extends PawlError {
-    constructor(message, options) {
-      super(code, message, options);
-    }
-  };
-export class Invalid extends word('invalid') {}
-export class NotFound extends word('not_found') {}
-export class Conflict extends word('conflict') {}
-/** The grant or the instance has ended. */
-export class Stale extends word('stale') {}
-/** Nothing happened; try again later. */
-export class Busy extends word('busy') {}
-/** Nothing happened: pawl cannot be reached. */
-export class Unavailable extends word('unavailable') {}
-/** The credential or the role does not allow it. */
-export class Denied extends word('denied') {}
-export class Internal extends word('internal') {}
-/** It may have happened. Repeat the same call with `{ idempotencyKey: error.idempotencyKey }` to find out: nothing happens twice. */
-export class Unknown extends PawlError {
-  constructor(message, options = {}) {
-    super('unknown', message, options);
-    this.idempotencyKey = options.idempotencyKey;
-  }
-}
 
-const classes = {
-  invalid: Invalid, not_found: NotFound, conflict: Conflict, stale: Stale, busy: Busy, unavailable: Unavailable, denied: Denied,
-  unknown: Unknown, internal: Internal,
-};
-export const failure = (code, message, options) => new (classes[code] ?? Internal)(message, options);
+/** One class for each of pawl's words; index.d.ts says when which is thrown. */
+const named = (name, code) =>
+  ({
+    [name]: class extends PawlError {
+      constructor(message, options) {
+        super(code, message, options);
+        if (code === 'unknown') this.idempotencyKey = options?.idempotencyKey;
+      }
+    },
+  })[name];
+const words = { invalid: 'Invalid', not_found: 'NotFound', conflict: 'Conflict', stale: 'Stale', busy: 'Busy', unavailable: 'Unavailable',
+  denied: 'Denied', unknown: 'Unknown', internal: 'Internal' };
+const classes = Object.fromEntries(Object.entries(words).map(([code, name]) => [name, named(name, code)]));
+export const { Invalid, NotFound, Conflict, Stale, Busy, Unavailable, Denied, Unknown, Internal } = classes;
+export const failure = (code, message, options) => new (classes[words[code]] ?? Internal)(message, options);
 
 /** Thrown by a handler: try again after the backoff, or after `afterMs`. Any other error means the same. */
 export class Retry extends Error {

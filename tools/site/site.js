@@ -51,7 +51,8 @@ function find(rows, words) {
 }
 
 function said(text, words) {
-  const first = Math.max(0, Math.min(...words.map((word) => text.toLowerCase().indexOf(word)).filter((at) => at >= 0)) - 40);
+  const places = words.map((word) => text.toLowerCase().indexOf(word)).filter((at) => at >= 0);
+  const first = places.length ? Math.max(0, Math.min(...places) - 40) : 0;
   const part = (first ? '… ' : '') + text.slice(first, first + SAID_MAX) + (first + SAID_MAX < text.length ? ' …' : '');
   const line = document.createElement('p');
   const split = new RegExp('(' + words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|') + ')', 'gi');

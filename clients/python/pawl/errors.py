@@ -1,67 +1,61 @@
 """What can go wrong, by pawl's own words, and what a handler raises to say what comes next."""
 from __future__ import annotations
 
+import re
 from typing import ClassVar
 
 
 class PawlError(Exception):
-    """Base of every error of this client; `code` is pawl's word for it."""
+    """Base of every error of this client; `code` is pawl's word for it, which names the class: not_found, NotFound."""
 
     code: ClassVar[str] = "internal"
+    _by_code: ClassVar[dict[str, type[PawlError]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        cls.code = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
+        PawlError._by_code[cls.code] = cls
 
 
 class Invalid(PawlError):
-    code = "invalid"
+    """The input is wrong: correct it."""
 
 
 class NotFound(PawlError):
-    code = "not_found"
+    """It does not exist."""
 
 
 class Conflict(PawlError):
-    code = "conflict"
+    """The state forbids it: look, then decide."""
 
 
 class Stale(PawlError):
     """The grant or the instance has ended."""
 
-    code = "stale"
-
 
 class Busy(PawlError):
     """Nothing happened; try again later."""
-
-    code = "busy"
 
 
 class Unavailable(PawlError):
     """Nothing happened: pawl cannot be reached."""
 
-    code = "unavailable"
-
 
 class Unknown(PawlError):
     """It may have happened. Repeat the same call with this idempotency key to find out: nothing happens twice."""
 
-    code = "unknown"
     idempotency_key: str | None = None
 
 
 class Denied(PawlError):
     """The credential or the role does not allow it."""
 
-    code = "denied"
-
 
 class Internal(PawlError):
-    code = "internal"
-
-
-_BY_CODE = {one.code: one for one in (Invalid, NotFound, Conflict, Stale, Busy, Unavailable, Unknown, Denied, Internal)}
+    """A defect of pawl."""
 
 
 def failure(code: str, message: str) -> PawlError:
-    return _BY_CODE.get(code, Internal)(message)
+    return PawlError._by_code.get(code, Internal)(message)
 
 
 class Retry(Exception):
