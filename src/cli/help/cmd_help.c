@@ -56,9 +56,9 @@ static pawl_status run(struct cli *cli, pawl_error *err) {
     cli->usage = true; /* only the words can be wrong here */
     const struct operation *command = NULL;
     int used = 0;
-    TRY(command_find(words, count, &command, &used, err));
     if (count == 1 && command_is_group(words[0]))
         return help_noun(cli, words[0], err);
+    TRY(command_find(words, count, &command, &used, err));
     if (used < count)
         return error_set(err, PAWL_INVALID, "help", "there is no command \"%s %s\". pawl help %s lists them",
                          words[0], words[1], words[0]);
