@@ -131,6 +131,8 @@ class Page(unittest.TestCase):
     def compiler(self):
         """pkg-config and the loader find the library of this build; if that has sanitizers, so have the examples."""
         build = pathlib.Path(PAWL).parent
+        if not (build / "libpawl.so").exists():  # an installed pawl: cc and pkg-config are the system's
+            return
         needed = subprocess.run(["readelf", "-d", build / "libpawl.so"], stdout=subprocess.PIPE, text=True, check=True).stdout
         extra = "-fsanitize=address,undefined" if "libasan" in needed else ""
         (self.dir / "bin" / "cc").write_text(f'#!/bin/sh\nexec {shutil.which("cc")} -I{ROOT}/include {extra} "$@"\n')
