@@ -40,7 +40,7 @@ SECTION = re.compile(r"^-- name:[ \t]*(.*?)[ \t]*\n", re.M)
 MIGRATION = re.compile(r"\d{4}_[a-z0-9_]+")
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-HEADERS = ("pawl.h", "domain/alert.h", "domain/event_pattern.h", "domain/workstatus.h", "store/events.h", "store/jobs.h", "store/relay.h", "store/run_words.h", "store/runs.h",
+HEADERS = ("pawl.h", "domain/alert.h", "domain/event_pattern.h", "domain/rollup.h", "domain/series.h", "domain/workstatus.h", "store/events.h", "store/jobs.h", "store/relay.h", "store/run_words.h", "store/runs.h",
            "store/tasks.h", "store/types.h", "store/view.h")
 LIST = re.compile(r"\{\{(?:each (\w+): ([^}]*)|(\w+\.|columns |types )?(\w+))\}\}")
 BIG = {"postgres": (), "sqlite": ("headers", "payload")}  # the last columns of a table

@@ -126,6 +126,7 @@
 #define PAWL_ALERT_LEASE_MS 60000             /* of one delivery */
 #define PAWL_ALERT_GIVE_UP_MS 86400000        /* a delivery that keeps failing for this long is given up */
 #define PAWL_ALERT_RETRY_MAX_MS 600000
+#define PAWL_SERIES_POINTS_MAX 1000   /* of each series in one answer */
 #define PAWL_ALERT_KEEP_MS 2592000000 /* 30 days of history */
 
 /* What is kept. */

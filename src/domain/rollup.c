@@ -16,7 +16,7 @@ const char *rollup_result_name(enum rollup_result result) {
     return names[result];
 }
 
-static size_t bucket_of(int64_t took_us) {
+size_t rollup_bucket(int64_t took_us) {
     size_t bucket = 0;
     while (bucket < ROLLUP_BUCKETS - 1 && (double)took_us > rollup_bounds[bucket] * 1e6)
         bucket++;
@@ -26,7 +26,7 @@ static size_t bucket_of(int64_t took_us) {
 void rollups_add_time(struct rollups *rollups, struct rollup_series at, int64_t took_us) {
     int64_t us = took_us > 0 ? took_us : 0;
     atomic_fetch_add_explicit(&rollups->sums[at.measure][at.kind][at.result], us, memory_order_relaxed);
-    atomic_fetch_add_explicit(&rollups->counts[at.measure][at.kind][at.result][bucket_of(us)], 1,
+    atomic_fetch_add_explicit(&rollups->counts[at.measure][at.kind][at.result][rollup_bucket(us)], 1,
                               memory_order_relaxed);
 }
 

@@ -66,6 +66,9 @@ struct rollup_series {
     enum rollup_result result;
 };
 
+/* The bucket of something that took so long. */
+size_t rollup_bucket(int64_t took_us);
+
 /* Something took this many µs; less than 0 counts as 0. */
 void rollups_add_time(struct rollups *rollups, struct rollup_series series, int64_t took_us);
 /* Something happened this many times. */

@@ -10,6 +10,7 @@
 #define OPERATION_TABLES(X)                                                                                  \
     X(send)                                                                                                  \
     X(status)                                                                                                \
+    X(series)                                                                                                \
     X(why)                                                                                                   \
     X(message)                                                                                               \
     X(message_end)                                                                                           \

@@ -91,7 +91,7 @@ extern const struct row_shape message_new_shape, item_shape, item_seen_shape, me
 extern const struct row_shape instance_new_shape, instance_shape, instance_grant_shape, beat_shape,
     rebalance_shape, peers_look_shape, grant_held_shape, grants_settled_shape, lane_shape, duty_take_shape,
     duty_grant_shape, duty_shape, audit_shape, settings_shape, settings_change_shape, maintain_shape,
-    rollup_shape, durability_shape;
+    rollup_shape, point_shape, series_shape, durability_shape;
 /* rows/events.c */
 extern const struct row_shape event_new_shape, event_shape, append_result_shape, stamp_result_shape,
     snapshot_shape, snapshot_new_shape, perspective_shape, perspective_registered_shape, switch_result_shape,

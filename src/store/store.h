@@ -147,7 +147,9 @@ PAWL_MUSTCHECK pawl_status check_dead_refs(const char *op, const struct dead_ref
                                            pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_maintain(const struct maintain_in *in, pawl_error *err);
 /* Every cell is valid, none is repeated, no count or sum is negative. */
-PAWL_MUSTCHECK pawl_status check_rollups(const struct rollup_cell *cells, size_t count, pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_rollups(const struct rollups_new *in, pawl_error *err);
+/* At most PAWL_SERIES_POINTS_MAX steps. */
+PAWL_MUSTCHECK pawl_status check_series_ask(const struct series_ask *ask, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_settings(const struct settings_change *in, pawl_error *err);
 
 /* The text that a failure stores: the error, a newline and the stack when there is one, cut to

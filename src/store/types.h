@@ -3,7 +3,7 @@
 #define STORE_TYPES_H
 
 #include "base/arena.h"
-#include "domain/rollup.h"
+#include "domain/series.h"
 #include "pawl.h"
 
 enum store_kind { KIND_OUTBOX = 1, KIND_INBOX = 2, KIND_PERSPECTIVE = 3, KIND_COUNT = 3 };
@@ -401,5 +401,34 @@ struct settings {
 
 /* The sums of what all workers have counted, by measure, kind, result, bucket. */
 ROW_LIST(rollup_cells, struct rollup_cell, cells);
+
+/* What a worker adds: the cells, and the points that they and others are in. */
+struct rollups_new {
+    const struct rollup_cell *cells;
+    size_t count;
+    const struct series_point *points;
+    size_t point_count;
+};
+
+/* Which points; a field that is not set takes any. */
+struct series_ask {
+    int scope;              /* enum series_scope; 0 = any */
+    int kind;               /* enum rollup_kind; 0 = any */
+    pawl_str name;          /* absent = any */
+    int64_t from_ms, to_ms; /* from is included */
+    int64_t step_ms;        /* each step begins at a multiple of it */
+};
+
+/* The sums of one step of a series, and the highest of its gauges; -1 = nobody looked. */
+struct series_row {
+    int scope, kind;
+    pawl_str name;
+    int64_t at_ms; /* -1: no step, but what was seen last; the first row of each series */
+    int64_t ready, dead, oldest_age_ms;
+    int64_t done, failed;
+    int64_t handle[ROLLUP_BUCKETS], wait[ROLLUP_BUCKETS];
+};
+
+ROW_LIST(series_rows, struct series_row, rows); /* by scope, kind, name, time */
 
 #endif

@@ -21,18 +21,34 @@ void observe_clock(struct observer *observer, int64_t store_now_ms) {
         atomic_store_explicit(&observer->ahead_ms, store_now_ms - clock_boot_ms(), memory_order_relaxed);
 }
 
-/* Up to now_us, by the boot clock, which the caller has already read. */
-static void note_wait(struct observer *observer, enum rollup_kind kind, int64_t since_ms, int64_t now_us) {
+/* Up to now_us, by the boot clock, which the caller has already read; false: the store's clock is not known.
+ */
+static bool note_wait(struct observer *observer, enum rollup_kind kind, int64_t since_ms, int64_t now_us,
+                      int64_t *waited_us) {
     int64_t ahead_ms = atomic_load_explicit(&observer->ahead_ms, memory_order_relaxed);
-    if (ahead_ms == 0)
-        return;
-    rollups_add_time(&observer->rollups, (struct rollup_series){ROLLUP_WAIT, kind, ROLLUP_DONE},
-                     now_us + (ahead_ms - since_ms) * 1000);
+    *waited_us = now_us + (ahead_ms - since_ms) * 1000;
+    if (ahead_ms != 0)
+        rollups_add_time(&observer->rollups, (struct rollup_series){ROLLUP_WAIT, kind, ROLLUP_DONE},
+                         *waited_us);
+    return ahead_ms != 0;
+}
+
+static struct series_name handler_of(enum rollup_kind kind, pawl_str name) {
+    return (struct series_name){SERIES_HANDLER, (int)kind, name};
+}
+
+static struct series_name task_of(enum rollup_kind kind, const struct job *job) {
+    return handler_of(kind, str_absent(job->task) ? job->type : job->task);
+}
+
+static struct series_name queue_of(const struct job *job) {
+    return (struct series_name){SERIES_QUEUE, ROLLUP_JOB, job->queue};
 }
 
 void observe_wait(struct observer *observer, enum rollup_kind kind, int64_t since_ms) {
+    int64_t waited_us;
     if (observer != NULL)
-        note_wait(observer, kind, since_ms, clock_boot_us());
+        (void)note_wait(observer, kind, since_ms, clock_boot_us(), &waited_us);
 }
 
 void observe_handled(struct observer *observer, enum rollup_kind kind, enum rollup_result result,
@@ -92,9 +108,6 @@ const struct item *observe_message(struct observer *observer, const struct item 
     if (observer == NULL)
         return item;
     work->began_us = clock_boot_us();
-    /* A retry waited for its time, not for a worker. */
-    if (item->attempt <= 1)
-        note_wait(observer, (enum rollup_kind)item->kind, item->put_ms, work->began_us);
     work->item.kind = item->kind;
     work->id = item->id;
     work->attempt = item->attempt;
@@ -102,6 +115,12 @@ const struct item *observe_message(struct observer *observer, const struct item 
     if (len > 0)
         memcpy(work->type, item->type.ptr, len);
     work->type[len] = '\0';
+    /* A retry waited for its time, not for a worker. */
+    struct series_name handler = handler_of((enum rollup_kind)item->kind, str_from(work->type));
+    int64_t waited_us;
+    if (item->attempt <= 1 &&
+        note_wait(observer, (enum rollup_kind)item->kind, item->put_ms, work->began_us, &waited_us))
+        series_waited(&observer->series, &handler, waited_us);
     span_begin(observer->tracer, item->traceparent, &work->span);
     if (work->span.tracer == NULL)
         return item;
@@ -151,6 +170,8 @@ void observe_message_end(struct observer *observer, struct observed *work, const
     if (observer == NULL || work->began_us == 0)
         return;
     char id[UUID_TEXT_BYTES];
+    struct series_name handler = handler_of((enum rollup_kind)work->item.kind, str_from(work->type));
+    series_handled(&observer->series, &handler, end->result, clock_boot_us() - work->began_us);
     observe_handled(observer, (enum rollup_kind)work->item.kind, end->result, work->began_us);
     work->began_us = 0;
     if (is_failure(end->result))
@@ -174,8 +195,13 @@ const struct job *observe_job(struct observer *observer, const struct job *job, 
     work->began_us = clock_boot_us();
     work->kind = kind;
     work->given = job;
-    if (job->attempts <= 1)
-        note_wait(observer, kind, job->due_ms > job->put_ms ? job->due_ms : job->put_ms, work->began_us);
+    struct series_name task = task_of(kind, job), queue = queue_of(job);
+    int64_t waited_us;
+    if (job->attempts <= 1 && note_wait(observer, kind, job->due_ms > job->put_ms ? job->due_ms : job->put_ms,
+                                        work->began_us, &waited_us)) {
+        series_waited(&observer->series, &task, waited_us);
+        series_waited(&observer->series, &queue, waited_us);
+    }
     span_begin(observer->tracer, job->traceparent, &work->span);
     if (work->span.tracer == NULL)
         return job;
@@ -189,6 +215,10 @@ void observe_job_end(struct observer *observer, struct observed_job *work, enum 
     if (observer == NULL || work->began_us == 0)
         return;
     const struct job *job = work->given;
+    struct series_name task = task_of(work->kind, job), queue = queue_of(job);
+    int64_t took_us = clock_boot_us() - work->began_us;
+    series_handled(&observer->series, &task, result, took_us);
+    series_handled(&observer->series, &queue, result, took_us);
     observe_handled(observer, work->kind, result, work->began_us);
     if (!is_failure(result) && work->span.tracer == NULL)
         return;
@@ -245,6 +275,8 @@ void observe_batch_end(struct observer *observer, struct observed_batch *work,
     if (observer == NULL || work->began_us == 0)
         return;
     enum rollup_result result = end->failed ? ROLLUP_RETRY : ROLLUP_DONE;
+    struct series_name handler = handler_of(ROLLUP_PERSPECTIVE, end->perspective);
+    series_handled(&observer->series, &handler, result, clock_boot_us() - work->began_us);
     observe_handled(observer, ROLLUP_PERSPECTIVE, result, work->began_us);
     struct span_attribute attributes[] = {SPAN_TEXT("messaging.system", STR("pawl")),
                                           SPAN_TEXT("messaging.operation.type", STR("process")),
@@ -291,14 +323,25 @@ static void count_spans(struct observer *observer) {
 }
 
 pawl_status observe_pass_on(struct observer *observer, struct store *store, pawl_error *err) {
+    enum { POINTS_MAX = 2 + SERIES_SUMS_MAX + ROLLUP_KINDS };
     struct rollup_cell *cells = malloc(ROLLUP_CELLS_MAX * sizeof(*cells));
-    if (cells == NULL)
-        return error_no_memory(err, "rollups");
+    struct series_point *points = malloc(POINTS_MAX * sizeof(*points));
+    pawl_status status = PAWL_OK;
+    if (cells == NULL || points == NULL) {
+        status = error_no_memory(err, "rollups");
+        goto done;
+    }
     count_spans(observer);
-    size_t count = rollups_take(&observer->rollups, cells);
-    pawl_status status = count > 0 ? store->ops->core.rollups_add(store, cells, count, err) : PAWL_OK;
-    if (status != PAWL_OK && status != PAWL_UNKNOWN)
+    size_t count = rollups_take(&observer->rollups, cells), named = series_take(&observer->series, points);
+    struct rollups_new added = {cells, count, points, named + series_of_kinds(cells, count, points + named)};
+    if (count > 0 || added.point_count > 0)
+        status = store->ops->core.rollups_add(store, &added, err);
+    if (status != PAWL_OK && status != PAWL_UNKNOWN) {
         rollups_put_back(&observer->rollups, cells, count);
+        series_put_back(&observer->series, points, named);
+    }
+done:
+    free(points);
     free(cells);
     return status;
 }

@@ -3,7 +3,7 @@
 #define WORK_OBSERVE_H
 
 #include "base/log.h"
-#include "domain/rollup.h"
+#include "domain/series.h"
 #include "handler/table.h"
 #include "store/jobs.h"
 #include "telemetry/tracer.h"
@@ -12,6 +12,7 @@
 struct observer {
     struct tracer *tracer; /* NULL: no traces */
     struct rollups rollups;
+    struct series_sums series;
     _Atomic int64_t ahead_ms;  /* the store's clock less boot time; 0 = not known yet */
     struct tracer_counts told; /* spans that are in the rollups; the exporter owns it */
     struct log *log;           /* log for failed attempts; NULL: none */

@@ -1,4 +1,4 @@
--- alert: alert rules, their changes, and the notices about them.
+-- alert: alert rules, their changes, and the notices about them; and series, what happened over the last 30 days.
 
 -- name: alert_changes
 -- What happened to the rules, the latest first, with what became of its deliveries.
@@ -193,8 +193,8 @@ $$;
 -- Writes what an evaluation found, unless a later turn was given or a rule was changed.
 -- params: p_token bigint, p_window text, then one array each of the verdicts
 -- raises: PW004 a later turn was given; PW003 a rule was changed meanwhile
--- tables: alert_turn, alert_rule (updated), alert_change, alert_notice (old rows deleted)
--- locks: the turn, the rules' rows
+-- tables: alert_turn, alert_rule (updated), alert_change, alert_notice (old rows deleted), those of series_look
+-- locks: the turn, the rules' rows, those of series_look
 CREATE OR REPLACE FUNCTION pawl_internal.alert_turn_end(
     p_token bigint, p_window text, p_rules text[], p_versions bigint[], p_phases smallint[], p_since_ms bigint[], p_turning_ms bigint[],
     p_told boolean[], p_values bigint[], p_keep_ms bigint) RETURNS void
@@ -221,6 +221,7 @@ BEGIN
          WHERE c.number IN (SELECT o.number FROM pawl_internal.alert_change o WHERE o.at_ms < pawl_internal.now_ms() - p_keep_ms ORDER BY o.number LIMIT 1000)
      RETURNING c.id)
     DELETE FROM pawl_internal.alert_notice n USING old WHERE n.change = old.id;
+    PERFORM pawl_internal.series_look(); -- what waits is seen although nobody works
 END
 $$;
 
@@ -255,5 +256,194 @@ BEGIN
         next_ms := now_ms + p_interval_ms;
         UPDATE pawl_internal.alert_turn t SET token = alert_turn_take.token, next_ms = alert_turn_take.next_ms;
     END IF;
+END
+$$;
+
+-- name: series_fold
+-- Replaces points that are too old for their step by their sums in the next longer one, and removes those of the longest; the
+-- highest stays the highest. Nothing is counted twice or lost: a point is in one row at a time.
+-- params: p_now bigint
+-- tables: point (written), series (deleted when their last points are)
+-- locks: the points that are folded (skip locked); the lock of the names when one is removed, never waiting for it
+CREATE OR REPLACE FUNCTION pawl_internal.series_fold(p_now bigint) RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    v_from integer;
+    v_to integer;
+    v_before bigint;
+BEGIN
+    FOR v_from, v_to, v_before IN
+        SELECT f.step_ms, f.to_ms, least(f.before_ms, f.first_ms - f.first_ms % f.to_ms + :SERIES_FOLD_STEPS::bigint * f.to_ms)
+          FROM (SELECT r.step_ms, r.to_ms, (p_now - r.kept_ms) / r.to_ms * r.to_ms AS before_ms,
+                       (SELECT min(p.at_ms) FROM pawl_internal.point p WHERE p.step_ms = r.step_ms) AS first_ms
+                  FROM (VALUES (:SERIES_STEP_MS, :SERIES_MINUTE_MS, :SERIES_STEP_KEPT_MS::bigint),
+                               (:SERIES_MINUTE_MS, :SERIES_QUARTER_MS, :SERIES_MINUTE_KEPT_MS::bigint),
+                               (:SERIES_QUARTER_MS, :SERIES_QUARTER_MS, 2592000000)) r (step_ms, to_ms, kept_ms)) f
+         WHERE f.first_ms < f.before_ms ORDER BY f.step_ms LOOP
+        WITH gone AS (
+            DELETE FROM pawl_internal.point p
+             WHERE p.ctid = ANY (ARRAY(SELECT o.ctid FROM pawl_internal.point o WHERE o.step_ms = v_from AND o.at_ms < v_before
+                                        ORDER BY o.at_ms, o.series FOR UPDATE SKIP LOCKED)) RETURNING p.*)
+        INSERT INTO pawl_internal.point AS p (step_ms, at_ms, series, ready, dead, oldest_age_ms, {{point}})
+        SELECT v_to, g.at_ms - g.at_ms % v_to, g.series, max(g.ready), max(g.dead), max(g.oldest_age_ms), {{each point: sum(g.@)}}
+          FROM gone g WHERE v_to > v_from GROUP BY 2, 3 ORDER BY 2, 3
+        ON CONFLICT (step_ms, at_ms, series) DO UPDATE
+           SET ready = greatest(p.ready, excluded.ready), dead = greatest(p.dead, excluded.dead),
+               oldest_age_ms = greatest(p.oldest_age_ms, excluded.oldest_age_ms),
+               {{each point: @ = coalesce(p.@ + excluded.@, p.@, excluded.@)}};
+        IF v_from = v_to AND pawl_internal.series_lock(false) THEN
+            DELETE FROM pawl_internal.series s WHERE s.id NOT IN (SELECT p.series FROM pawl_internal.point p);
+        END IF;
+    END LOOP;
+END
+$$;
+
+-- name: series_ids
+-- The series of these names. A name that is new gets one, unless its scope has as many as there may be: then it shares the one
+-- without a name.
+-- params: arrays of one length
+-- returns: an id each
+-- tables: series (written)
+-- locks: when a name is new, the lock of the names
+CREATE OR REPLACE FUNCTION pawl_internal.series_ids(p_scopes int[], p_kinds int[], p_names text[]) RETURNS integer[]
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+    IF EXISTS (SELECT FROM unnest(p_scopes, p_kinds, p_names) AS u(scope, kind, name)
+                WHERE NOT EXISTS (SELECT FROM pawl_internal.series s WHERE s.scope = u.scope AND s.kind = u.kind AND s.name = u.name)
+                  AND (u.name = '' OR (SELECT count(*) < :SERIES_NAMES_MAX OR NOT bool_or(s.name = '') FROM pawl_internal.series s
+                                        WHERE s.scope = u.scope))) THEN
+        PERFORM pawl_internal.series_lock(true);
+        INSERT INTO pawl_internal.series (scope, kind, name)
+        SELECT DISTINCT n.scope, CASE WHEN n.fits THEN n.kind ELSE 0 END, CASE WHEN n.fits THEN n.name ELSE '' END
+          FROM (SELECT u.scope, u.kind, u.name,
+                       u.name = '' OR dense_rank() OVER (PARTITION BY u.scope ORDER BY u.kind, u.name) +
+                           (SELECT count(*) FROM pawl_internal.series s WHERE s.scope = u.scope) <= :SERIES_NAMES_MAX AS fits
+                  FROM unnest(p_scopes, p_kinds, p_names) AS u(scope, kind, name)
+                 WHERE NOT EXISTS (SELECT FROM pawl_internal.series s WHERE s.scope = u.scope AND s.kind = u.kind AND s.name = u.name)) n
+        ON CONFLICT (scope, kind, name) DO NOTHING;
+    END IF;
+    RETURN ARRAY(SELECT coalesce((SELECT s.id FROM pawl_internal.series s WHERE s.scope = u.scope AND s.kind = u.kind AND s.name = u.name),
+                                 (SELECT s.id FROM pawl_internal.series s WHERE s.scope = u.scope AND s.kind = 0 AND s.name = ''))
+                   FROM unnest(p_scopes, p_kinds, p_names) WITH ORDINALITY AS u(scope, kind, name, place) ORDER BY u.place);
+END
+$$;
+
+-- name: series_lock
+-- One transaction at a time adds names or looks.
+-- params: p_wait boolean: callers that have locked rows must not wait
+-- returns: whether it is held, until the end of the transaction
+CREATE OR REPLACE FUNCTION pawl_internal.series_lock(p_wait boolean) RETURNS boolean
+LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    v_key constant bigint := hashtextextended('series of pawl.', 0);
+BEGIN
+    IF p_wait THEN
+        PERFORM pg_advisory_xact_lock(v_key);
+        RETURN true;
+    END IF;
+    RETURN pg_try_advisory_xact_lock(v_key);
+END
+$$;
+
+-- name: series_look
+-- Writes down how much of each kind and queue waits, how old the oldest is, and how many dead letters there are: once per step,
+-- by whoever comes first, and only of what waits or has changed, so nothing is written while nothing happens.
+-- tables: point, series (written), those of view_counts and job_counts (read)
+-- locks: the points of this step; the lock of the names, never waiting for it
+CREATE OR REPLACE FUNCTION pawl_internal.series_look() RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    v_now bigint := pawl_internal.now_ms();
+    v_at bigint := v_now - v_now % :SERIES_STEP_MS;
+    v_ids integer[];
+    v_ready bigint[];
+    v_dead bigint[];
+    v_ages bigint[];
+BEGIN
+    IF EXISTS (SELECT FROM pawl_internal.point p WHERE p.step_ms = :SERIES_STEP_MS AND p.at_ms = v_at AND p.ready IS NOT NULL)
+       OR NOT pawl_internal.series_lock(false) THEN
+        RETURN;
+    END IF;
+    WITH queues AS MATERIALIZED (SELECT j.queue, j.ready, j.dead, j.oldest_ready_ms FROM pawl_internal.job_counts() j),
+    seen AS (
+        SELECT :SERIES_KIND AS scope, c.kind::int AS kind, '' AS name, c.ready, c.dead, c.oldest_ready_ms FROM pawl_internal.view_counts() c
+         UNION ALL
+        SELECT :SERIES_KIND, :ROLLUP_JOB, '', sum(q.ready)::bigint, sum(q.dead)::bigint, min(nullif(q.oldest_ready_ms, 0)) FROM queues q
+         HAVING count(*) > 0
+         UNION ALL
+        SELECT :SERIES_QUEUE, :ROLLUP_JOB, q.queue, q.ready, q.dead, q.oldest_ready_ms FROM queues q),
+    worth AS (
+        SELECT w.scope, w.kind, w.name, w.ready, w.dead, CASE WHEN w.oldest_ready_ms > 0 THEN greatest(v_now - w.oldest_ready_ms, 0) ELSE 0 END AS age
+          FROM seen w WHERE w.ready > 0 OR w.dead > 0
+         UNION ALL -- what has nothing any more
+        SELECT s.scope, s.kind, s.name, 0, 0, 0 FROM pawl_internal.series s WHERE s.scope IN (:SERIES_KIND, :SERIES_QUEUE))
+    SELECT pawl_internal.series_ids(array_agg(w.scope), array_agg(w.kind), array_agg(w.name)), array_agg(w.ready), array_agg(w.dead), array_agg(w.age)
+      INTO v_ids, v_ready, v_dead, v_ages FROM worth w;
+    WITH looked AS (
+        SELECT u.id, sum(u.ready)::bigint AS ready, sum(u.dead)::bigint AS dead, max(u.age) AS age
+          FROM unnest(v_ids, v_ready, v_dead, v_ages) AS u(id, ready, dead, age) GROUP BY u.id),
+    changed AS (
+        UPDATE pawl_internal.series s SET ready = l.ready, dead = l.dead FROM looked l
+         WHERE s.id = l.id AND (s.ready <> l.ready OR s.dead <> l.dead) RETURNING s.id)
+    INSERT INTO pawl_internal.point AS p (step_ms, at_ms, series, ready, dead, oldest_age_ms)
+    SELECT :SERIES_STEP_MS, v_at, l.id, l.ready, l.dead, l.age
+      FROM looked l WHERE l.ready > 0 OR l.id IN (SELECT c.id FROM changed c) ORDER BY l.id
+    ON CONFLICT (step_ms, at_ms, series) DO UPDATE
+       SET ready = greatest(p.ready, excluded.ready), dead = greatest(p.dead, excluded.dead),
+           oldest_age_ms = greatest(p.oldest_age_ms, excluded.oldest_age_ms);
+END
+$$;
+
+-- name: series_points_add
+-- Adds what a worker has counted to the points of this step, then looks.
+-- params: p_points json: an array of objects with scope, kind, name, and those columns of a point that are not 0
+-- tables: point, series (written)
+-- locks: the lock of the names when one is new, then the points in the order of their series
+CREATE OR REPLACE FUNCTION pawl_internal.series_points_add(p_points json) RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
+DECLARE
+    v_now bigint := pawl_internal.now_ms();
+    v_ids integer[];
+BEGIN
+    {{needs p_points}}
+    SELECT pawl_internal.series_ids(array_agg(u.scope ORDER BY u.place), array_agg(u.kind ORDER BY u.place), array_agg(u.name ORDER BY u.place))
+      INTO v_ids
+      FROM ROWS FROM (json_to_recordset(p_points) AS (scope integer, kind integer, name text)) WITH ORDINALITY AS u(scope, kind, name, place);
+    INSERT INTO pawl_internal.point AS p (step_ms, at_ms, series, {{point}})
+    SELECT :SERIES_STEP_MS, v_now - v_now % :SERIES_STEP_MS, v_ids[u.place], {{each point: sum(u.@)}}
+      FROM ROWS FROM (json_to_recordset(p_points) AS ({{types point}})) WITH ORDINALITY AS u({{point}}, place)
+     GROUP BY 3 ORDER BY 3
+    ON CONFLICT (step_ms, at_ms, series) DO UPDATE SET {{each point: @ = coalesce(p.@ + excluded.@, p.@, excluded.@)}};
+    PERFORM pawl_internal.series_look();
+END
+$$;
+
+-- name: view_series
+-- The points of a range, summed up in steps, and once each series as it was seen last.
+-- params: p_scope, p_kind integer (0: any), p_name text (NULL: any), p_from_ms (included), p_to_ms bigint, p_step_ms bigint
+-- returns: by scope, kind, name and at_ms; first of each series with at_ms -1 and what was seen last; ready, dead and
+--   oldest_age_ms -1: not seen
+-- tables: series, point (read)
+CREATE OR REPLACE FUNCTION pawl_internal.view_series(
+    p_scope integer, p_kind integer, p_name text, p_from_ms bigint, p_to_ms bigint, p_step_ms bigint)
+    RETURNS TABLE (scope smallint, kind smallint, name text, at_ms bigint, ready bigint, dead bigint, oldest_age_ms bigint, {{types point}})
+LANGUAGE plpgsql STABLE SECURITY DEFINER
+SET jit = off AS $$
+#variable_conflict use_column
+BEGIN
+    {{needs p_scope, p_kind, p_from_ms, p_to_ms, p_step_ms}}
+    PERFORM pawl_internal.refuse_range('step_ms', p_step_ms, :SERIES_STEP_MS, 9007199254740992);
+    RETURN QUERY
+    WITH asked AS MATERIALIZED (
+        SELECT s.* FROM pawl_internal.series s
+         WHERE p_scope IN (0, s.scope) AND p_kind IN (0, s.kind) AND (p_name IS NULL OR s.name = p_name))
+    SELECT a.scope, a.kind, a.name, -1::bigint, a.ready, a.dead, -1::bigint, {{each point: 0::bigint}} FROM asked a
+     UNION ALL
+    SELECT a.scope, a.kind, a.name, p.at_ms - p.at_ms % p_step_ms, coalesce(max(p.ready), -1), coalesce(max(p.dead), -1),
+           coalesce(max(p.oldest_age_ms), -1), {{each point: coalesce(sum(p.@), 0)::bigint}}
+      FROM pawl_internal.point p JOIN asked a ON a.id = p.series
+     WHERE p.step_ms IN (:SERIES_STEP_MS, :SERIES_MINUTE_MS, :SERIES_QUARTER_MS) AND p.at_ms >= p_from_ms AND p.at_ms < p_to_ms
+     GROUP BY 1, 2, 3, 4
+     ORDER BY 1, 2, 3, 4;
 END
 $$;

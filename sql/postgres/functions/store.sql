@@ -194,6 +194,7 @@ BEGIN
                                 ORDER BY o.updated_ms LIMIT p_rows_max FOR UPDATE OF o SKIP LOCKED));
     GET DIAGNOSTICS receptors_removed = ROW_COUNT;
     tally_folded := pawl_internal.tally_fold(p_rows_max) + pawl_internal.dead_tally_fold(p_rows_max);
+    PERFORM pawl_internal.series_fold(v_now);
     PERFORM pawl_internal.perspective_tally_fold(); -- a stamp does it too, but only when something is appended
 END
 $$;

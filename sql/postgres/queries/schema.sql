@@ -86,7 +86,7 @@ BEGIN
                        'enqueue', 'jobs_enqueue', 'jobs_wake', 'jobs_claim', 'jobs_finish', 'jobs_report', 'job_complete', 'jobs_renew',
                        'steps_put', 'steps_read', 'tasks', 'agents', 'schedules', 'schedule_fire', 'spine_read', 'spine_remove',
                        'jobs_maintain', 'audit_anchor', 'job_counts', 'run_start', 'page_begin', 'page_commit', 'page_advance', 'page_select', 'run_targets', 'run_pace',
-                       'view_runs', 'view_partitions', 'runs_maintain', 'view_instances', 'rollups_add', 'view_rollups',
+                       'view_runs', 'view_partitions', 'runs_maintain', 'view_instances', 'rollups_add', 'series_points_add', 'view_rollups',
                        'alert_rules', 'alert_turn_take', 'alert_turn_end', 'alert_tell', 'alert_notices_take', 'alert_notice_end', 'alert_pressure']
                    WHEN 'pawl_view' THEN ARRAY['status', 'now_ms', 'settings_read', 'view_counts', 'view_instances', 'view_lanes',
                        'view_messages', 'view_message_rows', 'view_message', 'view_jobs', 'view_job_rows',
@@ -94,7 +94,7 @@ BEGIN
                        'events_head', 'perspective_list', 'receptor_list',
                        'perspective_reached', 'perspective_live', 'wait_for', 'checkpoints_list', 'checkpoint_errors',
                        'job_backlog', 'job_counts', 'job_why', 'job_dead_groups', 'job_limits', 'tasks', 'schedules', 'refusals', 'audit_verify', 'audit_head', 'run_sums',
-                       'view_runs', 'view_partitions', 'run_targets', 'alert_rules', 'alert_changes', 'view_rollups', 'task_runs',
+                       'view_runs', 'view_partitions', 'run_targets', 'alert_rules', 'alert_changes', 'view_rollups', 'view_series', 'task_runs',
                        'view_refused', 'events_stamp']
                    ELSE ARRAY['status', 'read', 'signal', 'job_cancel', 'job_wait', 'now_ms', 'settings_read', 'view_counts', 'view_instances', 'view_lanes', 'view_messages',
                        'view_message_rows', 'view_message', 'view_ids', 'view_dead_groups', 'view_checkpoint', 'view_receptors', 'why', 'dead_redrive',
@@ -112,7 +112,7 @@ BEGIN
                        'spine_read', 'jobs_maintain', 'run_start', 'view_runs', 'view_partitions', 'view_items', 'run_reset', 'run_retry',
                        'run_pause', 'run_cancel', 'run_pace', 'run_target_put', 'run_target_remove', 'run_targets', 'runs_maintain',
                        'alert_rules', 'alert_rule_put', 'alert_rule_remove', 'alert_silence', 'alert_changes', 'alert_turn_take', 'alert_turn_end',
-                       'alert_tell', 'alert_notices_take', 'alert_notice_end', 'alert_pressure', 'view_rollups']
+                       'alert_tell', 'alert_notices_take', 'alert_notice_end', 'alert_pressure', 'view_rollups', 'view_series']
                    END) LOOP
             EXECUTE pg_catalog.format('GRANT EXECUTE ON FUNCTION %s TO %I', v_call, v_role);
         END LOOP;

@@ -222,6 +222,7 @@ static const struct {
     const char *name, *description;
 } tag_rows[] = {
     {"system", "The state of the whole system, what something is waiting for, pauses, upkeep."},
+    {"series", "What happened over the last 30 days, for charts."},
     {"server", "Whether the server and its database are there, metrics, live changes."},
     {"session", "Signing in from a browser."},
     {"message", "Messages of the outbox, the inbox and perspectives, and dead letters."},

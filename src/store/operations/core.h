@@ -61,4 +61,4 @@ OPERATION(settings_read, struct settings *out, pawl_error *err)
 OPERATION(epoch_raise, int64_t *epoch, pawl_error *err)
 /* Adds what a worker has counted since the last call. A repeated call counts twice, so do not repeat one
  * whose outcome is unknown. */
-OPERATION(rollups_add, const struct rollup_cell *cells, size_t count, pawl_error *err)
+OPERATION(rollups_add, const struct rollups_new *in, pawl_error *err)

@@ -35,3 +35,7 @@ OPERATION(dump, struct buf *out, pawl_error *err)
 /* What all workers have counted; only cells that are not empty. */
 LISTS(rollups, (struct arena * arena, struct rollup_cells *out, pawl_error *err), "rollups",
       QUERY(VIEW_ROLLUPS), PAWL_OK, rollup_shape, ROWS_OUT(out, cells), NO_VALUES)
+/* The history of kinds, queues and handlers. */
+LISTS(series, (const struct series_ask *ask, struct arena *arena, struct series_rows *out, pawl_error *err),
+      "series", QUERY(VIEW_SERIES), check_series_ask(ask, err), series_shape, ROWS_OUT(out, rows),
+      VALUES(ask->scope, ask->kind, ask->name, ask->from_ms, ask->to_ms, ask->step_ms))

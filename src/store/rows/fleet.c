@@ -30,4 +30,20 @@ SHAPE(maintain, struct maintain_result, M(instances_removed), M(tombstones_remov
       M(requests_removed), M(claims_removed), M(history_removed), M(receptors_removed), M(claims_expired),
       M(tally_folded));
 SHAPE(rollup, struct rollup_cell, M(measure), M(kind), M(result), M(bucket), M(count), M(sum));
+/* Every bucket of a histogram: more members than SHAPE takes. */
+#define TEN(row, name, at)                                                                                   \
+    EACH(MEMBER_OF, row, M(name[at]), M(name[at + 1]), M(name[at + 2]), M(name[at + 3]), M(name[at + 4]),    \
+         M(name[at + 5]), M(name[at + 6]), M(name[at + 7]), M(name[at + 8]), M(name[at + 9]))
+#define BUCKETS(row, name)                                                                                   \
+    TEN(row, name, 0), TEN(row, name, 10), TEN(row, name, 20), MEMBER_OF(row, M(name[30]))
+#define BOTH(row) BUCKETS(row, handle), BUCKETS(row, wait)
+/* Without what says which series. */
+static const struct member point_members[] = {EACH(MEMBER_OF, struct series_point, M(done), M(failed)),
+                                              BOTH(struct series_point)};
+static const struct member series_members[] = {EACH(MEMBER_OF, struct series_row, M(scope), M(kind), M(name),
+                                                    M(at_ms), M(ready), M(dead), M(oldest_age_ms), M(done),
+                                                    M(failed)),
+                                               BOTH(struct series_row)};
+const struct row_shape point_shape = ROW_SHAPE(struct series_point, point_members);
+const struct row_shape series_shape = ROW_SHAPE(struct series_row, series_members);
 SHAPE(durability, struct durability, M(found), M(crash), M(failover));

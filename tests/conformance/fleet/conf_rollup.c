@@ -10,7 +10,7 @@ static struct rollup_cells read_all(struct conf *c) {
 static void nothing_was_counted_at_first(void **state) {
     struct conf *c = *state;
     assert_int_equal(read_all(c).count, 0);
-    ok(c, c->core->rollups_add(c->store, NULL, 0, &c->err));
+    ok(c, c->core->rollups_add(c->store, &(struct rollups_new){NULL, 0, NULL, 0}, &c->err));
     assert_int_equal(read_all(c).count, 0);
 }
 
@@ -27,8 +27,8 @@ static void cells_are_added_up(void **state) {
                                        {ROLLUP_HANDLE, ROLLUP_OUTBOX, ROLLUP_RETRY, 18, 1, 9000000000},
                                        {ROLLUP_WAIT, ROLLUP_JOB, ROLLUP_DONE, 3, 2, 700}};
     int64_t counts = 0;
-    ok(c, c->core->rollups_add(c->store, first, 3, &c->err));
-    ok(c, c->core->rollups_add(c->store, second, 2, &c->err));
+    ok(c, c->core->rollups_add(c->store, &(struct rollups_new){first, 3, NULL, 0}, &c->err));
+    ok(c, c->core->rollups_add(c->store, &(struct rollups_new){second, 2, NULL, 0}, &c->err));
     struct rollup_cells found = read_all(c);
     assert_int_equal(found.count, 4);
     for (size_t i = 0; i < found.count; i++) {
@@ -60,7 +60,9 @@ static void what_is_no_cell_is_refused_whole(void **state) {
                                         good};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
         const struct rollup_cell both[] = {good, wrong[i]};
-        expect_status_(c, PAWL_INVALID, c->core->rollups_add(c->store, both, 2, &c->err), "rollups_add");
+        expect_status_(c, PAWL_INVALID,
+                       c->core->rollups_add(c->store, &(struct rollups_new){both, 2, NULL, 0}, &c->err),
+                       "rollups_add");
     }
     assert_int_equal(read_all(c).count, 0);
 }

@@ -139,11 +139,3 @@ pawl_status postgres_alert_pressure(struct store *store, int64_t *percent, pawl_
     struct query q = pg_read(store, POSTGRES_Q_ALERT_PRESSURE, "alert_pressure", NULL, PAWL_OK);
     return pg_int(&q, percent, err);
 }
-
-pawl_status postgres_rollups_add(struct store *store, const struct rollup_cell *cells, size_t count,
-                                 pawl_error *err) {
-    struct query q =
-        pg_write(store, POSTGRES_Q_ROLLUPS_ADD, "rollups_add", NULL, check_rollups(cells, count, err));
-    SEND(&q, ROWS_OF(rollup_shape, cells, count));
-    return pg_done(&q, err);
-}

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "store/sqlite/alerts/series.h"
 #include "store/sqlite/file/row.h"
 #include "store/sqlite/messages/put.h"
 
@@ -170,6 +171,7 @@ static pawl_status end_turn(struct operation *op, const struct alert_turn_end *i
         TRY(write_verdict(op, &in->verdicts[i]));
     TRY(statement_run(SQL(op, SQLITE_Q_ALERT_TURN_CLOSE, str_absent(in->window) ? STR("") : in->window)));
     TRY(forget(op));
+    TRY(series_look(op)); /* what waits is seen although nobody works */
     return write_news(op, &in->news);
 }
 
@@ -249,15 +251,4 @@ pawl_status sqlite_alert_pressure(struct store *store, int64_t *percent, pawl_er
     if (self->path != NULL && statvfs(self->path, &disk) == 0 && disk.f_blocks > 0)
         *percent = 100 - (int64_t)(disk.f_bavail * 100 / disk.f_blocks);
     return PAWL_OK;
-}
-
-pawl_status sqlite_rollups_add(struct store *store, const struct rollup_cell *cells, size_t count,
-                               pawl_error *err) {
-    struct operation op = operation_write(store, "rollups_add", check_rollups(cells, count, err), err);
-    if (op.status != PAWL_OK)
-        return op.status;
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; i < count && status == PAWL_OK; i++)
-        status = statement_run(SQL(&op, SQLITE_Q_ROLLUP_ADD, ROW_OF(rollup_shape, &cells[i])));
-    return operation_end(&op, status);
 }

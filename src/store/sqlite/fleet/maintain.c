@@ -2,6 +2,7 @@
 #include "store/sqlite/file/operation.h"
 
 #include "base/limits.h"
+#include "store/sqlite/alerts/series.h"
 #include "store/sqlite/claims/claim_end.h"
 #include "store/sqlite/file/row.h"
 #include "store/sqlite/fleet/instance.h"
@@ -59,6 +60,8 @@ pawl_status sqlite_maintain(struct store *store, const struct maintain_in *in, s
         status = bury_stale(&op, in, &result.instances_removed);
     if (status == PAWL_OK)
         status = sweep(&op, in, &result);
+    if (status == PAWL_OK)
+        status = series_fold(&op);
     return operation_give(&op, status, out, &result);
 }
 

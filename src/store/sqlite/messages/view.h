@@ -45,6 +45,9 @@ PAWL_MUSTCHECK pawl_status view_load(struct operation *op, const struct view_ref
                                      const struct leased_list *leased, struct arena *arena,
                                      struct view_row *row, bool *found);
 
+/* The gauges and counters of a kind. */
+PAWL_MUSTCHECK pawl_status view_count_kind(struct operation *op, int kind, struct kind_counts *out);
+
 /* Where the messages with that id are, by seq. */
 PAWL_MUSTCHECK pawl_status view_refs_by_id(struct operation *op, pawl_uuid id, struct view_ref **refs,
                                            size_t *count);

@@ -4,7 +4,7 @@
 #include "store/sqlite/file/row.h"
 #include "store/sqlite/messages/view.h"
 
-static pawl_status count_kind(struct operation *op, int kind, struct kind_counts *out) {
+pawl_status view_count_kind(struct operation *op, int kind, struct kind_counts *out) {
     struct statement s = SQL(op, SQLITE_Q_VIEW_TALLY, kind, op->now_ms);
     if (statement_next(&s)) {
         row_read(&s, 0, &kind_counts_shape, op->scratch, out);
@@ -22,7 +22,7 @@ pawl_status sqlite_counts(struct store *store, struct counts *out, pawl_error *e
     pawl_status status = PAWL_OK;
     struct counts counts = {.now_ms = op.now_ms};
     for (int kind = 1; kind <= KIND_COUNT && status == PAWL_OK; kind++)
-        status = count_kind(&op, kind, &counts.kind[kind]);
+        status = view_count_kind(&op, kind, &counts.kind[kind]);
     return operation_give(&op, status, out, &counts);
 }
 

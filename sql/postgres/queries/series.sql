@@ -1,0 +1,2 @@
+-- series: what happened over the last 30 days.
+-- calls: series_points_add, view_series
