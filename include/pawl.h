@@ -203,8 +203,8 @@ typedef struct pawl_handler {
     const char *receptor; /* makes it a receptor: one of several independent handlers of an inbox message
                              or, with a pattern "event:order.*", of events (docs/receptors.md) */
     bool from_start;      /* receptor on events, when first registered: include existing events */
-    int64_t timeout_ms;   /* then a command is killed (default 5 min), a url is given up (30 s), and a
-                             function is asked to stop and its lease no longer renewed */
+    int64_t timeout_ms;   /* then a command is killed, a url is given up, and a function is asked to stop and
+                             its   lease no longer renewed; default 1 h, as for pawl worker */
     int concurrency;      /* at most this many at the same time */
     int64_t retry_base_ms, retry_max_ms;
     int max_attempts;
@@ -261,7 +261,7 @@ typedef struct pawl_worker_config {
     bool outbox, inbox, jobs;  /* what to handle; none of these and no perspectives = all three */
     bool perspectives;         /* build read models (pawl_events.h) */
     bool perspectives_outside; /* also perspectives that are programs or endpoints */
-    int concurrency;           /* handlers at the same time, of all kinds; default 4 */
+    int concurrency;           /* handlers at the same time, of all kinds; default 8 */
     const char *weights;       /* how the kinds share them; default "messages=1,jobs=1,perspectives=1" */
     int batch;
     int64_t lease_ms, instance_lease_ms, heartbeat_ms, poll_ms, drain_ms;

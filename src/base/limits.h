@@ -67,6 +67,8 @@
 #define PAWL_STALE_MS_MAX 2592000000 /* 30 days */
 #define PAWL_POLL_MS_DEFAULT 1000
 #define PAWL_POLL_MS_MIN 10
+#define PAWL_CONCURRENCY_DEFAULT 8
+#define PAWL_HANDLER_TIMEOUT_MS_DEFAULT 3600000
 #define PAWL_WAIT_MS 180000 /* how long a request to be woken is valid */
 
 /* Attempts and retries. */

@@ -13,7 +13,6 @@
 #include "store/jobs.h"
 
 enum {
-    CONCURRENCY_DEFAULT = 4,
     CONCURRENCY_MAX = 1024,
     DRAIN_MS_DEFAULT = 25000,
     LEASE_BEATS = 3, /* of the default instance lease */
@@ -69,7 +68,7 @@ static pawl_status read_weights(pawl_str text, int weights[CHANNEL_COUNT], pawl_
 }
 
 static void fill(struct engine_config *engine, const pawl_worker_config *in) {
-    engine->slots = (int)or_default(in->concurrency, CONCURRENCY_DEFAULT);
+    engine->slots = (int)or_default(in->concurrency, PAWL_CONCURRENCY_DEFAULT);
     engine->batch = (int)or_default(in->batch, PAWL_BATCH_DEFAULT);
     engine->batch_max = in->batch == 0 ? BATCH_GROWTH * PAWL_BATCH_DEFAULT : in->batch;
     engine->lease_ms = or_default(in->lease_ms, PAWL_LEASE_MS_DEFAULT);

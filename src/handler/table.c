@@ -164,9 +164,8 @@ static void handler_join(struct handler_table *table, struct handler *handler) {
     handler->retry_exact = table->defaults.retry_exact;
     bool limited = handler->kind == HANDLER_PROCESS || handler->kind == HANDLER_HTTP;
     if (limited && handler->timeout_ms == 0)
-        handler->timeout_ms = table->defaults.timeout_ms > 0  ? table->defaults.timeout_ms
-                              : handler->kind == HANDLER_HTTP ? HANDLER_HTTP_TIMEOUT_MS_DEFAULT
-                                                              : HANDLER_TIMEOUT_MS_DEFAULT;
+        handler->timeout_ms = table->defaults.timeout_ms > 0 ? table->defaults.timeout_ms
+                                                             : PAWL_HANDLER_TIMEOUT_MS_DEFAULT;
     handler->name = handler->receptor != NULL ? handler->receptor : handler->pattern.ptr;
     table->handlers[table->count++] = *handler;
     table->routes += handler->by_topic;

@@ -36,11 +36,7 @@ struct handler_batch {
 
 typedef void (*handler_batch_fn)(const struct handler_batch *batch, void *self);
 
-enum {
-    HANDLER_COUNT_MAX = 256,
-    HANDLER_TIMEOUT_MS_DEFAULT = 300000,
-    HANDLER_HTTP_TIMEOUT_MS_DEFAULT = 30000
-};
+enum { HANDLER_COUNT_MAX = 256 };
 
 struct handler {
     pawl_str pattern;

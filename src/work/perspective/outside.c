@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/str.h"
 #include "base/time/clock.h"
 #include "handler/program_run.h"
@@ -24,7 +25,7 @@ struct said {
 /* A call may not outlast its lease. */
 static int64_t call_deadline(const struct work *work) {
     const struct perspectives_config *config = &work->all->config;
-    int64_t ms = config->timeout_ms > 0 ? config->timeout_ms : HANDLER_TIMEOUT_MS_DEFAULT;
+    int64_t ms = config->timeout_ms > 0 ? config->timeout_ms : PAWL_HANDLER_TIMEOUT_MS_DEFAULT;
     int64_t lease_ms = config->lease_ms / 4 * 3;
     return clock_boot_ms() + (ms < lease_ms ? ms : lease_ms);
 }

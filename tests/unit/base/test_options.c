@@ -72,6 +72,8 @@ static void defaults(void **fixture) {
     assert_true(str_absent(options_text(&s->options, OPTION_WORKER_ID)));
     assert_int_equal(options_number(&s->options, OPTION_POLL), PAWL_POLL_MS_DEFAULT);
     assert_int_equal(options_number(&s->options, OPTION_LEASE), PAWL_LEASE_MS_DEFAULT);
+    assert_int_equal(options_number(&s->options, OPTION_CONCURRENCY), PAWL_CONCURRENCY_DEFAULT);
+    assert_int_equal(options_number(&s->options, OPTION_PROCESSING_TIMEOUT), PAWL_HANDLER_TIMEOUT_MS_DEFAULT);
     assert_int_equal(options_number(&s->options, OPTION_JOB_LEASE), PAWL_JOB_LEASE_MS_DEFAULT);
     assert_int_equal(options_number(&s->options, OPTION_HEARTBEAT), PAWL_HEARTBEAT_MS_DEFAULT);
     assert_int_equal(options_number(&s->options, OPTION_INSTANCE_LEASE), PAWL_INSTANCE_LEASE_MS_DEFAULT);
