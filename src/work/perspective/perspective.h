@@ -13,9 +13,9 @@ struct perspectives;
 struct perspectives_config {
     struct store_config store; /* texts must outlive it */
     int64_t lease_ms, poll_ms;
-    int64_t timeout_ms;        /* of one call of a program or an endpoint; 0 = PAWL_HANDLER_TIMEOUT_MS_DEFAULT */
-    int helpers;               /* slots that may help with a backlog of many streams */
-    bool outside;              /* programs and endpoints of the store's definitions may be run here */
+    int64_t timeout_ms; /* of one call of a program or an endpoint; 0 = PAWL_HANDLER_TIMEOUT_MS_DEFAULT */
+    int helpers;        /* slots that may help with a backlog of many streams */
+    bool outside;       /* programs and endpoints of the store's definitions may be run here */
     struct observer *observer; /* NULL: nothing is measured */
     struct log *log;           /* of programs that are kept; must outlive it */
 };
