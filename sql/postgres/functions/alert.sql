@@ -263,7 +263,7 @@ $$;
 -- Replaces points that are too old for their step by their sums in the next longer one, and removes those of the longest; the
 -- highest stays the highest. Nothing is counted twice or lost: a point is in one row at a time.
 -- params: p_now bigint
--- tables: point (written), series (deleted when their last points are)
+-- tables: series_point (written), series (deleted when their last points are)
 -- locks: the points that are folded (skip locked); the lock of the names when one is removed, never waiting for it
 CREATE OR REPLACE FUNCTION pawl_internal.series_fold(p_now bigint) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
@@ -275,16 +275,16 @@ BEGIN
     FOR v_from, v_to, v_before IN
         SELECT f.step_ms, f.to_ms, least(f.before_ms, f.first_ms - f.first_ms % f.to_ms + :SERIES_FOLD_STEPS::bigint * f.to_ms)
           FROM (SELECT r.step_ms, r.to_ms, (p_now - r.kept_ms) / r.to_ms * r.to_ms AS before_ms,
-                       (SELECT min(p.at_ms) FROM pawl_internal.point p WHERE p.step_ms = r.step_ms) AS first_ms
+                       (SELECT min(p.at_ms) FROM pawl_internal.series_point p WHERE p.step_ms = r.step_ms) AS first_ms
                   FROM (VALUES (:SERIES_STEP_MS, :SERIES_MINUTE_MS, :SERIES_STEP_KEPT_MS::bigint),
                                (:SERIES_MINUTE_MS, :SERIES_QUARTER_MS, :SERIES_MINUTE_KEPT_MS::bigint),
                                (:SERIES_QUARTER_MS, :SERIES_QUARTER_MS, 2592000000)) r (step_ms, to_ms, kept_ms)) f
          WHERE f.first_ms < f.before_ms ORDER BY f.step_ms LOOP
         WITH gone AS (
-            DELETE FROM pawl_internal.point p
-             WHERE p.ctid = ANY (ARRAY(SELECT o.ctid FROM pawl_internal.point o WHERE o.step_ms = v_from AND o.at_ms < v_before
+            DELETE FROM pawl_internal.series_point p
+             WHERE p.ctid = ANY (ARRAY(SELECT o.ctid FROM pawl_internal.series_point o WHERE o.step_ms = v_from AND o.at_ms < v_before
                                         ORDER BY o.at_ms, o.series FOR UPDATE SKIP LOCKED)) RETURNING p.*)
-        INSERT INTO pawl_internal.point AS p (step_ms, at_ms, series, ready, dead, oldest_age_ms, {{point}})
+        INSERT INTO pawl_internal.series_point AS p (step_ms, at_ms, series, ready, dead, oldest_age_ms, {{point}})
         SELECT v_to, g.at_ms - g.at_ms % v_to, g.series, max(g.ready), max(g.dead), max(g.oldest_age_ms), {{each point: sum(g.@)}}
           FROM gone g WHERE v_to > v_from GROUP BY 2, 3 ORDER BY 2, 3
         ON CONFLICT (step_ms, at_ms, series) DO UPDATE
@@ -292,7 +292,7 @@ BEGIN
                oldest_age_ms = greatest(p.oldest_age_ms, excluded.oldest_age_ms),
                {{each point: @ = coalesce(p.@ + excluded.@, p.@, excluded.@)}};
         IF v_from = v_to AND pawl_internal.series_lock(false) THEN
-            DELETE FROM pawl_internal.series s WHERE s.id NOT IN (SELECT p.series FROM pawl_internal.point p);
+            DELETE FROM pawl_internal.series s WHERE s.id NOT IN (SELECT p.series FROM pawl_internal.series_point p);
         END IF;
     END LOOP;
 END
@@ -348,7 +348,7 @@ $$;
 -- name: series_look
 -- Writes down how much of each kind and queue waits, how old the oldest is, and how many dead letters there are: once per step,
 -- by whoever comes first, and only of what waits or has changed, so nothing is written while nothing happens.
--- tables: point, series (written), those of view_counts and job_counts (read)
+-- tables: series_point, series (written), those of view_counts and job_counts (read)
 -- locks: the points of this step; the lock of the names, never waiting for it
 CREATE OR REPLACE FUNCTION pawl_internal.series_look() RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
@@ -360,7 +360,7 @@ DECLARE
     v_dead bigint[];
     v_ages bigint[];
 BEGIN
-    IF EXISTS (SELECT FROM pawl_internal.point p WHERE p.step_ms = :SERIES_STEP_MS AND p.at_ms = v_at AND p.ready IS NOT NULL)
+    IF EXISTS (SELECT FROM pawl_internal.series_point p WHERE p.step_ms = :SERIES_STEP_MS AND p.at_ms = v_at AND p.ready IS NOT NULL)
        OR NOT pawl_internal.series_lock(false) THEN
         RETURN;
     END IF;
@@ -385,7 +385,7 @@ BEGIN
     changed AS (
         UPDATE pawl_internal.series s SET ready = l.ready, dead = l.dead FROM looked l
          WHERE s.id = l.id AND (s.ready <> l.ready OR s.dead <> l.dead) RETURNING s.id)
-    INSERT INTO pawl_internal.point AS p (step_ms, at_ms, series, ready, dead, oldest_age_ms)
+    INSERT INTO pawl_internal.series_point AS p (step_ms, at_ms, series, ready, dead, oldest_age_ms)
     SELECT :SERIES_STEP_MS, v_at, l.id, l.ready, l.dead, l.age
       FROM looked l WHERE l.ready > 0 OR l.id IN (SELECT c.id FROM changed c) ORDER BY l.id
     ON CONFLICT (step_ms, at_ms, series) DO UPDATE
@@ -397,7 +397,7 @@ $$;
 -- name: series_points_add
 -- Adds what a worker has counted to the points of this step, then looks.
 -- params: p_points json: an array of objects with scope, kind, name, and those columns of a point that are not 0
--- tables: point, series (written)
+-- tables: series_point, series (written)
 -- locks: the lock of the names when one is new, then the points in the order of their series
 CREATE OR REPLACE FUNCTION pawl_internal.series_points_add(p_points json) RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
@@ -409,7 +409,7 @@ BEGIN
     SELECT pawl_internal.series_ids(array_agg(u.scope ORDER BY u.place), array_agg(u.kind ORDER BY u.place), array_agg(u.name ORDER BY u.place))
       INTO v_ids
       FROM ROWS FROM (json_to_recordset(p_points) AS (scope integer, kind integer, name text)) WITH ORDINALITY AS u(scope, kind, name, place);
-    INSERT INTO pawl_internal.point AS p (step_ms, at_ms, series, {{point}})
+    INSERT INTO pawl_internal.series_point AS p (step_ms, at_ms, series, {{point}})
     SELECT :SERIES_STEP_MS, v_now - v_now % :SERIES_STEP_MS, v_ids[u.place], {{each point: sum(u.@)}}
       FROM ROWS FROM (json_to_recordset(p_points) AS ({{types point}})) WITH ORDINALITY AS u({{point}}, place)
      GROUP BY 3 ORDER BY 3
@@ -423,7 +423,7 @@ $$;
 -- params: p_scope, p_kind integer (0: any), p_name text (NULL: any), p_from_ms (included), p_to_ms bigint, p_step_ms bigint
 -- returns: by scope, kind, name and at_ms; first of each series with at_ms -1 and what was seen last; ready, dead and
 --   oldest_age_ms -1: not seen
--- tables: series, point (read)
+-- tables: series, series_point (read)
 CREATE OR REPLACE FUNCTION pawl_internal.view_series(
     p_scope integer, p_kind integer, p_name text, p_from_ms bigint, p_to_ms bigint, p_step_ms bigint)
     RETURNS TABLE (scope smallint, kind smallint, name text, at_ms bigint, ready bigint, dead bigint, oldest_age_ms bigint, {{types point}})
@@ -441,7 +441,7 @@ BEGIN
      UNION ALL
     SELECT a.scope, a.kind, a.name, p.at_ms - p.at_ms % p_step_ms, coalesce(max(p.ready), -1), coalesce(max(p.dead), -1),
            coalesce(max(p.oldest_age_ms), -1), {{each point: coalesce(sum(p.@), 0)::bigint}}
-      FROM pawl_internal.point p JOIN asked a ON a.id = p.series
+      FROM pawl_internal.series_point p JOIN asked a ON a.id = p.series
      WHERE p.step_ms IN (:SERIES_STEP_MS, :SERIES_MINUTE_MS, :SERIES_QUARTER_MS) AND p.at_ms >= p_from_ms AND p.at_ms < p_to_ms
      GROUP BY 1, 2, 3, 4
      ORDER BY 1, 2, 3, 4;

@@ -13,7 +13,7 @@ CREATE TABLE pawl_internal.series (
 );
 
 -- The sums of a step, absent instead of 0, and the highest that was seen in it; absent: nobody looked.
-CREATE TABLE pawl_internal.point (
+CREATE TABLE pawl_internal.series_point (
     step_ms integer NOT NULL,
     at_ms bigint NOT NULL,
     series integer NOT NULL,

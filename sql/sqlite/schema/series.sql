@@ -13,7 +13,7 @@ CREATE TABLE pawl_series (
 ) STRICT;
 
 -- The sums of a step, and the highest that was seen in it; NULL: nobody looked.
-CREATE TABLE pawl_point (
+CREATE TABLE pawl_series_point (
     step_ms INTEGER NOT NULL,
     at_ms INTEGER NOT NULL,
     series INTEGER NOT NULL,
