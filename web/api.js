@@ -1,4 +1,6 @@
 // Requests to the server: JSON in and out; a failure becomes an error with a helpful message.
+import { recall } from "./keep.js";
+
 export class Problem extends Error {
   constructor(status, detail) {
     super(detail);
@@ -15,6 +17,15 @@ async function detailOf(answer) {
   }
 }
 
+let onEnded = () => {}; // the session has ended
+
+export function whenSessionEnds(listener) {
+  onEnded = listener;
+}
+
+// A header takes bytes: those of UTF-8.
+const bytesOf = (text) => String.fromCharCode(...new TextEncoder().encode(text));
+
 async function request(method, path, body, signal, headers) {
   let answer;
   try {
@@ -22,6 +33,7 @@ async function request(method, path, body, signal, headers) {
       method,
       signal,
       headers: { ...(method === "GET" ? {} : { "pawl-request": "dashboard" }),
+                 ...(method !== "GET" && recall("name", "") ? { "pawl-actor": bytesOf(recall("name", "")) } : {}),
                  ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
       body: body === undefined ? undefined : JSON.stringify(body),
     });
@@ -29,6 +41,7 @@ async function request(method, path, body, signal, headers) {
     if (error.name === "AbortError") throw error;
     throw new Problem(0, "The server does not answer. Is pawl server still running?");
   }
+  if (answer.status === 401 && !headers) onEnded();
   if (!answer.ok) throw new Problem(answer.status, await detailOf(answer));
   return answer.status === 204 ? null : answer.json();
 }
@@ -47,5 +60,5 @@ export function withQuery(path, parameters) {
   for (const [name, value] of Object.entries(parameters))
     if (value !== null && value !== undefined && value !== "") query.set(name, value);
   const text = query.toString();
-  return text ? path + "?" + text : path;
+  return text ? path + (path.includes("?") ? "&" : "?") + text : path;
 }

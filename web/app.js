@@ -1,40 +1,45 @@
 // The dashboard: signs in, finds the page of the address, and leaves it again.
-import { get, signIn, signOut } from "./api.js";
+import { drawAccount } from "./account.js";
+import { get, signIn, whenSessionEnds } from "./api.js";
 import { h, render } from "./dom.js";
-import { setLive, startLive } from "./live.js";
-import { pages } from "./pages.js";
+import { startFinder } from "./finder.js";
+import { startKeys } from "./keys.js";
+import { endLive, onLiveState, onSample, startLive } from "./live.js";
+import { groups, pageOf } from "./pages.js";
+import { askAgain, signInForm } from "./sign_in.js";
 import { failure } from "./states.js";
-import { startTimes } from "./time.js";
 import { View } from "./view.js";
 
-const main = document.getElementById("main");
-let session = null;
-let view = null;
+const main = document.getElementById("main"), nav = document.getElementById("pages"), menu = document.getElementById("menu");
+let session = null, view = null, current = null;
+const counts = {}; // what the navigation says beside a page
 
-function pageOf(path) {
-  const parts = path.replace(/^\/ui\/?/, "").split("/").filter(Boolean).map(decodeURIComponent);
-  const page = pages.find((one) => one.name === (parts[0] || "") && Boolean(one.one) === parts.length > 1);
-  return { page: parts.length <= 2 ? page : undefined, id: parts[1] };
+function drawNav() {
+  render(nav, groups.map((group) => h("div", { "data-key": group.title }, h("h2", { id: "nav-" + group.title }, group.title),
+    h("ul", { "aria-labelledby": "nav-" + group.title }, group.pages.map((page) =>
+      h("li", null, h("a", { href: "/ui/" + page.name, "aria-current": current && page.name === current.name ? "page" : null },
+        h("span", null, page.title), counts[page.name] > 0 && h("span", { class: "badge bad" }, counts[page.name] > 999 ? "999+" : counts[page.name]))))))));
 }
 
-function drawNav(current) {
-  render(document.getElementById("pages"), h("ul", null, pages.filter((page) => !page.one).map((page) =>
-    h("li", null, h("a", { href: "/ui/" + page.name, "aria-current": current && page.name === current.name ? "page" : null }, page.title)))));
+function unfold(open) {
+  nav.classList.toggle("open", open);
+  menu.setAttribute("aria-expanded", String(open));
 }
 
 function show(focus) {
   if (view) view.end();
-  const { page, id } = pageOf(location.pathname);
-  const title = page ? page.title : "Not found";
-  drawNav(page);
-  document.title = title + " – pawl";
-  const heading = h("h1", { tabindex: "-1" }, title, page && page.one && [" ", h("code", null, id)]);
+  const { page, list, id } = pageOf(location.pathname);
+  current = list || page;
+  drawNav();
+  unfold(false);
+  document.title = [id, page ? page.title : "Not found", "pawl"].filter(Boolean).join(" – ");
+  const heading = h("h1", { tabindex: "-1" }, page ? page.title : "Not found", id && [" ", h("code", null, id)]);
   const box = h("div", { class: "page" });
-  main.replaceChildren(heading, box);
+  main.replaceChildren(h("div", { class: "head" }, id && list ? h("p", { class: "crumb" }, h("a", { href: "/ui/" + list.name }, list.title)) : null, heading), box);
   view = new View(box, new URLSearchParams(location.search), id, session);
   view.go = go;
   if (page) page.show(view);
-  else box.append(failure(new Error("There is no such page. The pages stand at the top.")));
+  else box.append(failure(new Error("There is no such page. The navigation has those that are there.")));
   if (focus) heading.focus();
 }
 
@@ -45,9 +50,10 @@ function go(address) {
 }
 
 function follow(event) {
+  for (const open of document.querySelectorAll("details.popup[open]")) if (!open.contains(event.target)) open.open = false;
   const link = event.target.closest("a[href]");
   if (!link || event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
-  if (link.origin !== location.origin || !link.pathname.startsWith("/ui")) return;
+  if (link.origin !== location.origin || !link.pathname.startsWith("/ui") || !session) return;
   event.preventDefault();
   go(link.pathname + link.search);
 }
@@ -59,51 +65,42 @@ function tokenOfAddress() {
   return match && match[1];
 }
 
-function askToken(problem, tried) {
+function askToken(problem) {
   document.title = "Sign in – pawl";
-  document.getElementById("stream").textContent = "signed out";
-  const submit = async (event) => {
-    event.preventDefault();
-    try {
-      await signIn(event.target.elements.token.value.trim());
-      await begin();
-    } catch (refused) {
-      askToken(refused, true);
-    }
-  };
-  main.replaceChildren(h("h1", null, "Sign in"), h("form", { class: "sign-in", onsubmit: submit },
-    (tried || problem.status !== 401) && h("p", { role: "alert", class: "failure" }, problem.message),
-    h("p", null, "Open the address that ", h("code", null, "pawl server"), " printed at its first start, or give a token of its file ", h("code", null, "http-tokens"), "."),
-    h("div", { class: "field" }, h("label", { for: "token" }, "Token"),
-      h("input", { id: "token", name: "token", type: "password", autocomplete: "off", required: true })),
-    h("button", { type: "submit", class: "primary" }, "Sign in")));
+  main.replaceChildren(h("div", { class: "head" }, h("h1", null, "Sign in")), signInForm(begin, problem.status === 401 ? null : problem));
+}
+
+// What needs a person, beside the page that says more.
+function count(sample) {
+  const dead = [...sample.kinds, ...sample.queues].reduce((sum, row) => sum + row.dead, 0);
+  if (counts.dead === dead) return;
+  counts.dead = dead;
+  drawNav();
 }
 
 async function begin() {
   session = await get("/v1/session");
-  const button = document.getElementById("live"), stream = document.getElementById("stream");
-  button.onclick = () => {
-    const on = button.getAttribute("aria-pressed") !== "true";
-    button.setAttribute("aria-pressed", String(on));
-    setLive(on);
-  };
-  startLive((state) => {
-    if (stream.textContent === state) return;
-    stream.textContent = state;
-    stream.className = state;
+  whenSessionEnds(() => {
+    endLive();
+    askAgain(begin);
   });
-  const out = document.getElementById("sign-out");
-  out.hidden = false;
-  out.onclick = async () => {
-    await signOut();
-    location.assign("/ui/");
-  };
-  addEventListener("popstate", () => show(true));
-  document.addEventListener("click", follow);
+  drawAccount(session);
+  document.getElementById("find").hidden = false;
+  startLive();
   show(false);
 }
 
-startTimes(document.getElementById("times"));
+const stream = document.getElementById("stream");
+onLiveState((word, tone) => {
+  if (stream.textContent !== word) stream.textContent = word;
+  stream.className = tone;
+});
+onSample(count, new AbortController().signal);
+menu.onclick = () => unfold(!nav.classList.contains("open"));
+addEventListener("popstate", () => session && show(true));
+document.addEventListener("click", follow);
+startFinder(go, () => session !== null);
+startKeys(go, () => session !== null);
 const token = tokenOfAddress();
 try {
   if (token) await signIn(token);

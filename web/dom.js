@@ -18,7 +18,7 @@ function fill(node, attributes, children) {
 export const h = (name, attributes, ...children) => fill(document.createElement(name), attributes, children);
 export const svg = (name, attributes, ...children) => fill(document.createElementNS(SVG, name), attributes, children);
 
-const EVENTS = ["onclick", "onsubmit", "onchange"];
+const EVENTS = ["onclick", "onsubmit", "onchange", "onkeydown", "onblur", "onpointermove", "onpointerleave", "onpointerdown", "onpointerup"];
 const KEPT = { DETAILS: ["open"], DIALOG: ["open"] }; // what the reader has done, not the data
 
 function patchAttributes(old, fresh) {
@@ -28,13 +28,15 @@ function patchAttributes(old, fresh) {
   for (const { name, value } of fresh.attributes)
     if (old.getAttribute(name) !== value) old.setAttribute(name, value);
   for (const name of EVENTS) if (old[name] !== fresh[name]) old[name] = fresh[name];
+  if (old.type === "checkbox") old.checked = fresh.checked;
 }
 
 function same(a, b) {
   return a.nodeType === b.nodeType && a.nodeName === b.nodeName && (a.dataset?.key || "") === (b.dataset?.key || "");
 }
 
-function patch(old, fresh) {
+// Makes an element of the page like a fresh one.
+export function patch(old, fresh) {
   if (old.nodeType === Node.TEXT_NODE) {
     if (old.data !== fresh.data) old.data = fresh.data;
     return;

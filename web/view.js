@@ -26,7 +26,8 @@ export class View {
   // Reads with load and draws with draw(data) into box: now, when one of names changes, and every every_ms.
   // Gives a function that does it at once.
   watch(box, load, draw, { names = [], every_ms = 0 } = {}) {
-    let reading = false, again = false, shown = false, last_ms = 0, timer = null, due_ms = 0;
+    let reading = false, again = false, data = null, last_ms = 0, timer = null, due_ms = 0;
+    const show = () => data !== null && render(box, draw(data));
     const read = async () => {
       if (reading) {
         again = true;
@@ -36,13 +37,14 @@ export class View {
       timer = null;
       reading = true;
       try {
-        const data = await load((path) => get(path, this.signal));
+        const found = await load((path) => get(path, this.signal));
         if (!this.signal.aborted) {
-          render(box, draw(data));
-          shown = true;
+          data = found;
+          show();
         }
       } catch (problem) {
-        if (!this.signal.aborted) render(box, failure(problem, read));
+        // Without a session the sign-in says so, over what was there.
+        if (!this.signal.aborted && problem.status !== 401) render(box, failure(problem, read));
       }
       reading = false;
       last_ms = Date.now();
@@ -65,9 +67,10 @@ export class View {
       }, due_ms - Date.now());
     };
     this.signal.addEventListener("abort", () => clearTimeout(timer));
+    document.addEventListener("redraw", show, { signal: this.signal });
     if (names.length > 0)
       onSample((sample) => {
-        if (shown && !reading && sample.changes.some((name) => names.includes(name))) later(0);
+        if (data !== null && !reading && sample.changes.some((name) => names.includes(name))) later(0);
       }, this.signal);
     render(box, loading());
     read();

@@ -10,16 +10,18 @@ export const WAIT_MS = 20000;
 
 const PICTURE_MAX = 2400; // pixels from the top: what comes below repeats itself
 
+const LOOKS = { light: ["light", 1440, 900], dark: ["dark", 1440, 900], tablet: ["light", 768, 900], "tablet-dark": ["dark", 768, 900], narrow: ["light", 320, 800], "narrow-dark": ["dark", 320, 800] };
+
 export class Browser {
   static async open(executable, origin, pictures) {
     const self = new Browser();
     Object.assign(self, { origin, pictures, wrong: [] });
     self.chromium = await chromium.launch({ executablePath: executable, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
-    self.context = await self.chromium.newContext({ viewport: { width: 1280, height: 900 }, timezoneId: "Europe/Zurich" });
+    self.context = await self.chromium.newContext({ viewport: { width: 1440, height: 900 }, timezoneId: "Europe/Zurich" });
     self.page = await self.context.newPage();
     self.page.setDefaultTimeout(WAIT_MS);
     self.page.on("console", (message) => {
-      if (["error", "warning"].includes(message.type())) self.wrong.push(`${self.page.url()}: console: ${message.text()}`);
+      if (["error", "warning"].includes(message.type())) self.wrong.push(`${self.page.url()}: console: ${message.text()} ${message.location().url}`);
     });
     self.page.on("pageerror", (error) => self.wrong.push(`${self.page.url()}: ${error.stack}`));
     await self.page.addInitScript(() => document.addEventListener("securitypolicyviolation", (event) =>
@@ -48,11 +50,18 @@ export class Browser {
     return found.violations.map((one) => `${this.page.url()}: axe: ${one.id}: ${one.help}: ${one.nodes.slice(0, 3).map((node) => node.target.join(" ") + " " + node.failureSummary).join(" | ")}`);
   }
 
-  // In light, dark and 320 px: pictures, axe, and nothing wider than the screen.
+  // In light and dark at three widths: pictures, axe, and nothing wider than the screen.
   async inspect(name) {
-    const looks = [["light", 1280, 900], ["dark", 1280, 900], ["narrow", 320, 800]];
-    for (const [look, width, height] of looks) {
-      await this.page.emulateMedia({ colorScheme: look === "dark" ? "dark" : "light", reducedMotion: "reduce" });
+    await this.inspectAt(name, ...Object.keys(LOOKS));
+    await this.page.setViewportSize({ width: 1440, height: 900 });
+    await this.page.emulateMedia({ colorScheme: "light" });
+  }
+
+  // The same in some of the looks; the last one stays.
+  async inspectAt(name, ...looks) {
+    for (const look of looks) {
+      const [scheme, width, height] = LOOKS[look];
+      await this.page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
       await this.page.setViewportSize({ width, height });
       this.wrong.push(...(await this.findings()).map((text) => `${look}: ${text}`));
       const wide = await this.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
@@ -62,8 +71,6 @@ export class Browser {
       await this.page.screenshot({ path: path.join(this.pictures, `${name}-${look}.png`), fullPage: true,
                                    clip: { x: 0, y: 0, width, height: Math.min(Math.max(tall, height), PICTURE_MAX) } });
     }
-    await this.page.setViewportSize({ width: 1280, height: 900 });
-    await this.page.emulateMedia({ colorScheme: "light" });
   }
 
   // Waits until check(), which may fail meanwhile, gives something true.

@@ -2,7 +2,7 @@
 """The dashboard in a real browser, while a worker works: walk.mjs does the walking. Pictures go to PICTURES.
 Skipped (77) when tools/npm-ci has not been run or there is no Chromium.
 
-Usage: dashboard_test.py PAWL HELPER ROOT sqlite|postgres PICTURES
+Usage: dashboard_test.py PAWL HELPER ROOT sqlite|postgres PICTURES [CASE...]
 """
 import json
 import os
@@ -18,7 +18,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "server"
 from server_support import ServerTest, Setup, cli_support  # noqa: E402 (found by the line above)
 
 HERE = pathlib.Path(__file__).resolve().parent
-WALK_SECONDS = 400
+WALK_SECONDS = 800
 HANDLER = """#!/bin/sh
 test -e fixed && exit 0
 echo "no such customer 4711" >&2
@@ -121,7 +121,7 @@ class Stage(ServerTest):
         self.assertEqual(answer.status, 200, answer)
         self.post("/v1/tasks/report/run", {})
         self.run("small", 3, 20, False)
-        self.run("catalogue 7", 30, 300, True)
+        self.run("catalogue 7", 30, 1500, True)
         self.post("/v1/pauses", {"scope": "topic", "name": "letters", "reason": "the printer is broken"})
 
     def walk(self, chromium, pictures):
@@ -130,7 +130,7 @@ class Stage(ServerTest):
         flow.start()
         try:
             return subprocess.run(["node", str(HERE / "walk.mjs"), chromium, "http://" + self.address,
-                                   self.tokens["operator"], self.tokens["viewer"], str(self.dir), pictures],
+                                   self.tokens["operator"], self.tokens["viewer"], str(self.dir), pictures, *sys.argv[6:]],
                                   timeout=WALK_SECONDS, check=False).returncode
         finally:
             ended.set()

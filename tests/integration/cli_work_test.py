@@ -173,6 +173,24 @@ class SendTest(CliTest):
         self.refused(EXIT_CODES["not found"], "there is no schedule nightly", "why", "schedule", "nightly")
         self.refused(EXIT_CODES["not found"], "audit list", "why", "job", "7")
 
+    def test_find(self):
+        first = self.ok("send", "order.created", "--stream", "customer-17")["id"]
+        self.ok("event", "append", "account-1", "made", "{}")
+        job = self.ok("job", "enqueue", "mail.send")["id"]
+        pipeline = self.dir / "report.json"
+        pipeline.write_text(json.dumps({"steps": [{"id": "a", "uses": "pawl.send", "with": {"type": "made"}}]}))
+        self.ok("task", "create", "report", "--cron", "0 3 * * *", "--pipeline", str(pipeline))
+        found = lambda word: [(row["kind"], row["id"]) for row in self.ok("find", word)]
+        self.assertIn(("message", first), found(first[:20]))
+        self.assertIn(("message", first), found(first))
+        self.assertEqual(found("customer-17"), [("stream", "customer-17")])
+        self.assertEqual(found("account-1"), [("stream", "account-1")])
+        self.assertEqual(found(str(job)), [("job", str(job))])
+        self.assertEqual(found("repo"), [("task", "report"), ("schedule", "report")])
+        self.assertEqual(found("report"), [("task", "report"), ("schedule", "report")])
+        for word in ("reports", "customer-1", "0", "zz", "%", "'"):
+            self.assertEqual(found(word), [], word)
+
     def test_an_append_that_is_repeated(self):
         line = {"id": ABSENT, "type": "made", "payload": {"n": 1}}
         first = self.ok("event", "append", "s", "--expected", "0", "--ndjson", "-", stdin=json.dumps(line))

@@ -87,6 +87,10 @@ class Routes(ServerTest):
         self.call("POST", "/v1/messages/{id}/retry", id=first)
         self.assertEqual(self.call("GET", "/v1/messages/{id}", id=first)["state"], "scheduled")
         self.assertEqual(self.call("GET", "/v1/why", query="?kind=message&id=" + first)["state"], "scheduled")
+        found = self.call("GET", "/v1/find", query="?word=" + first[:13])["items"]
+        self.assertIn(("message", first), [(row["kind"], row["id"]) for row in found])
+        found = self.call("GET", "/v1/find", query="?word=BANK%20is")["items"]
+        self.assertEqual([(row["kind"], row["name"], row["detail"]) for row in found], [("dead letters", "the bank is closed", "1")])
         dry = self.wait_operation(self.call("POST", "/v1/messages/retry", {"all": True, "dry_run": True}))
         self.assertEqual((dry["state"], dry["seen"], dry["applied"], dry["total"]), ("done", 2, 0, 2))
         done = self.wait_operation(self.call("POST", "/v1/messages/retry", {"type": "order.created"}))

@@ -27,7 +27,7 @@ TRIES = 3  # another process may take the machine for a moment
 SEED_SECONDS_MAX = 1800
 # What is asked besides every route of the document without a filter.
 QUERIES = {
-    "/v1/why": ["id={message}"], "/v1/schedules/preview": ["cron=0+*+*+*+*"],
+    "/v1/find": ["word={message}", "word=01", "word=s%2F17", "word=no.such.thing"], "/v1/why": ["id={message}"], "/v1/schedules/preview": ["cron=0+*+*+*+*"],
     "/v1/messages": ["", "limit=500", "kind=outbox", "state=ready", "state=leased", "state=scheduled", "state=blocked", "state=dead",
                      "state=done", "stream=s%2F17", "type=rare.type", "type=no.such.type", "topic=no.topic", "lane=3",
                      "type=no.such.type&state=dead", "topic=no.topic&state=done", "type=order.type3&state=ready", "state=dead&before_ms=1",

@@ -1,20 +1,14 @@
-// Alerts: rules with their metrics and states, and past alerts; silence, test, enable, disable.
+// Alerts: the rules in plain words, the most urgent first, and past alerts; silence, test, switch on and off.
 import { drop, post, put } from "../api.js";
-import { act, confirm } from "../dialog.js";
 import { h } from "../dom.js";
-import { duration, number } from "../format.js";
+import { number } from "../format.js";
+import { act, confirm } from "../parts/dialog.js";
+import { table } from "../parts/table.js";
 import { badge, empty } from "../states.js";
-import { table } from "../table.js";
 import { moment } from "../time.js";
+import { alertSentence, byUrgency, firedValues, valueOf } from "../words.js";
 
-const HOUR_MS = 3600000;
-
-// The end of a metric's name says what it is counted in.
-export function valueOf(metric, value) {
-  if (value === null) return "–";
-  if (metric.endsWith("_s")) return duration(value * 1000);
-  return metric.endsWith("_percent") ? number(value) + " %" : number(value);
-}
+const HOUR_MS = 3600000, CHANGES = 100;
 
 function actions(row, again) {
   const path = "/v1/alerts/" + encodeURIComponent(row.name);
@@ -22,48 +16,44 @@ function actions(row, again) {
     await run();
     again();
   } }, name);
+  const loud = () => act(() => drop(path + "/silence"), `${row.name} is no longer silent.`);
   const silence = async () => {
     if (await confirm("Silence this alert?", `No notifications about ${row.name} for an hour.`, "Silence", false))
-      await act(() => post(path + "/silence", { for_ms: HOUR_MS, reason: "from the dashboard" }), `${row.name} is silent for an hour.`);
+      await act(() => post(path + "/silence", { for_ms: HOUR_MS, reason: "from the dashboard" }), `${row.name} is silent for an hour.`, async () => (await loud(), again()));
   };
   const toggle = () => act(() => put(path, { enabled: !row.enabled }), row.enabled ? `${row.name} is off.` : `${row.name} is on.`);
   return h("div", { class: "actions" },
-    row.silence_until_ms ? button("End silence", () => act(() => drop(path + "/silence"), `${row.name} is no longer silent.`)) : button("Silence", silence),
+    row.silence_until_ms ? button("End silence", loud) : button("Silence", silence),
     button("Test", () => act(() => post(path + "/test"), `A test of ${row.name} is on its way.`)),
     button(row.enabled ? "Switch off" : "Switch on", toggle));
 }
 
-const columns = (view, again) => [
-  { name: "Rule", cell: (row) => row.name },
-  { name: "State", cell: (row) => [badge(row.state), row.silence_until_ms && [row.state === "silenced" ? " until " : " silent until ", moment(row.silence_until_ms)]] },
-  { name: "Severity", cell: (row) => row.severity, wide: true },
-  { name: "Value", cell: (row) => valueOf(row.metric, row.value), right: true },
-  { name: "Fires", cell: (row) => `${row.side} ${valueOf(row.metric, row.threshold)}${row.for_ms > 0 ? ` for ${duration(row.for_ms)}` : ""}` },
-  { name: "Looks at", cell: (row) => [h("code", null, row.metric), row.summary && h("div", { class: "quiet" }, row.summary)], wide: true },
-  { name: "Since", cell: (row) => moment(row.since_ms) },
-  { name: "Notifies", cell: (row) => row.targets || "no one", wide: true },
-  ...(view.operator ? [{ name: "Actions", cell: (row) => actions(row, again) }] : []),
-];
+const rule = (view, row, fired, again) => h("li", { class: "card rule " + row.state, "data-key": row.name },
+  h("div", null, h("h2", null, row.name, " ", badge(row.enabled ? row.state : "off"), " ", row.state !== "ok" && row.since_ms && h("span", { class: "quiet" }, "since ", moment(row.since_ms))),
+    h("p", null, alertSentence(row, row.state === "firing" ? fired.get(row.name) : null), "."),
+    h("p", { class: "quiet" }, [row.summary, row.severity, row.targets ? `tells ${row.targets}` : "tells no one"].filter(Boolean).join(" · "),
+      row.silence_until_ms && [" · silent until ", moment(row.silence_until_ms), row.silence_by && ` by ${row.silence_by}`])),
+  view.operator && actions(row, again));
 
-const changeColumns = [
-  { name: "At", cell: (row) => moment(row.at_ms) },
+const changeColumns = (metrics) => [
   { name: "Rule", cell: (row) => row.rule },
-  { name: "Event", cell: (row) => badge(row.event) },
-  { name: "Value", cell: (row) => number(row.value), right: true },
+  { name: "What", cell: (row) => badge(row.event) },
+  { name: "Value", cell: (row) => (metrics.has(row.rule) ? valueOf(metrics.get(row.rule), row.value) : number(row.value)), right: true },
+  { name: "When", cell: (row) => moment(row.at_ms) },
   { name: "Told", cell: (row) => `${number(row.delivered)} told, ${number(row.waiting)} waiting${row.failed > 0 ? `, ${number(row.failed)} failed` : ""}` },
-  { name: "Error", cell: (row) => row.error || "–", wide: true },
+  { name: "Error", cell: (row) => row.error || "–" },
+  { name: "Then", cell: (row) => h("a", { href: "/ui/history?at=" + row.at_ms }, "What happened") },
 ];
-
-const ORDER = { firing: 0, silenced: 1, pending: 2 };
 
 export function showAlerts(view) {
   const again = view.watch(view.box, async (read) => {
-    const [rules, changes] = await Promise.all([read("/v1/alerts"), read("/v1/alerts/history?limit=20")]);
-    rules.items.sort((a, b) => (ORDER[a.state] ?? 3) - (ORDER[b.state] ?? 3) || a.name.localeCompare(b.name));
-    return { rules: rules.items, changes: changes.items };
+    const [rules, changes] = await Promise.all([read("/v1/alerts"), read("/v1/alerts/history?limit=" + CHANGES)]);
+    return { rules: rules.items.sort(byUrgency), changes: changes.items };
   }, ({ rules, changes }) => [
-    rules.length > 0 ? table("Rules", columns(view, () => again()), rules, (row) => row.name) : empty("There is no rule. pawl alert set makes one."),
+    rules.length > 0 ? h("ul", { class: "rules", "aria-label": "Rules" }, rules.map((row) => rule(view, row, firedValues(changes), () => again())))
+                     : empty("There is no rule, so nothing will tell you.", "pawl alert set errors --metric error_rate_percent --threshold 20 --for 5m"),
     h("h2", null, "What fired"),
-    changes.length > 0 ? table("Changes", changeColumns, changes, (row) => row.number) : h("p", { class: "quiet" }, "Nothing has fired yet."),
+    changes.length > 0 ? table("What fired", changeColumns(new Map(rules.map((row) => [row.name, row.metric]))), changes, (row) => row.number)
+                       : h("p", { class: "quiet" }, "Nothing has fired yet."),
   ], { every_ms: 3000 });
 }

@@ -1,78 +1,57 @@
-// Dead letters: groups by cause; redrive and discard for a group or for all, as operations.
-import { confirm } from "../dialog.js";
+// Dead letters: groups by cause; retry and delete for a group or for all, counted first, as operations.
+import { withQuery } from "../api.js";
 import { h } from "../dom.js";
 import { number } from "../format.js";
-import { operationList, started } from "../operations.js";
+import { onAll } from "../parts/bulk.js";
+import { operationList } from "../parts/operations.js";
+import { table } from "../parts/table.js";
 import { empty } from "../states.js";
-import { table } from "../table.js";
 import { moment } from "../time.js";
 
-const letters = (count, more) => (count === 1 ? "1 dead letter" : `${number(count)} dead letters`) + (more ? " or more" : "");
+const LOSS = "This cannot be taken back.";
+const MESSAGES = { what: "dead letters", route: "/v1/messages/", retry: "Each gets another round of attempts.", delete: "Their messages are lost. " + LOSS };
+const JOBS = { what: "dead jobs", route: "/v1/jobs/", retry: "Each runs again.", delete: "They are given up. " + LOSS };
 
-async function redrive(filter, count, again, more) {
-  if (await confirm("Retry?", `About ${letters(count, more)} will get another round of attempts.`, "Retry", false))
-    await started("/v1/messages/retry", filter);
-  again();
+function buttons(of, body, about, again) {
+  const button = (name, danger) => h("button", { type: "button", class: danger ? "danger" : null, "aria-label": about ? `${name}: ${about}` : null, onclick: async () => {
+    await onAll({ name, what: of.what, warning: of[name.toLowerCase()], danger, route: of.route + name.toLowerCase() }, body);
+    again();
+  } }, name + (about ? "" : " all…"));
+  return [button("Retry", false), button("Delete", true)];
 }
 
-async function discard(filter, count, again, more) {
-  if (await confirm("Delete?", `About ${letters(count, more)} will be given up: their messages are lost. This cannot be taken back.`, "Delete"))
-    await started("/v1/messages/delete", filter);
-  again();
-}
-
-function columns(view, again) {
-  const filterOf = (row) => ({ kind: row.kind, fingerprint: row.fingerprint });
-  return [
-    { name: "Error", cell: (row) => h("a", { href: `/ui/messages?state=dead&kind=${row.kind}&fingerprint=${encodeURIComponent(row.fingerprint)}` },
-                                      row.sample_error || row.fingerprint) },
-    { name: "Count", cell: (row) => number(row.count), right: true },
-    { name: "Kind", cell: (row) => row.kind },
-    { name: "First", cell: (row) => moment(row.first_ms), wide: true },
-    { name: "Last", cell: (row) => moment(row.last_ms) },
-    ...(view.operator ? [{ name: "Actions", cell: (row) => h("div", { class: "actions" },
-        h("button", { type: "button", "aria-label": "Retry: " + row.sample_error, onclick: () => redrive(filterOf(row), row.count, again) }, "Retry"),
-        h("button", { type: "button", class: "danger", "aria-label": "Delete: " + row.sample_error, onclick: () => discard(filterOf(row), row.count, again) }, "Delete")) }] : []),
-  ];
-}
-
-const jobColumns = [
-  { name: "Error", cell: (row) => row.sample_error || row.fingerprint },
+const columns = (view, of, bodyOf, hrefOf, again) => [
+  { name: "Error", cell: (row) => h("a", { href: hrefOf(row) }, row.sample_error || row.fingerprint) },
   { name: "Count", cell: (row) => number(row.count), right: true },
-  { name: "First", cell: (row) => moment(row.first_ms), wide: true },
+  { name: "First", cell: (row) => moment(row.first_ms) },
   { name: "Last", cell: (row) => moment(row.last_ms) },
+  ...(of === MESSAGES ? [{ name: "Kind", cell: (row) => row.kind }] : []),
+  { name: "Then", cell: (row) => h("a", { href: "/ui/history?at=" + row.first_ms }, "What happened"), extra: true },
+  ...(view.operator ? [{ name: "Actions", cell: (row) => h("div", { class: "actions" }, buttons(of, bodyOf(row), row.sample_error || row.fingerprint, again)) }] : []),
 ];
 
-// The overview counts them together, so this page shows both.
-function deadJobs(view) {
-  const box = h("section", { "aria-label": "Jobs" });
-  view.box.append(box);
-  view.watch(box, (read) => read("/v1/jobs/failures?limit=100"), (data) => data.items.length > 0 && [
-    h("h2", null, "Dead jobs"),
-    table("Groups of dead jobs", jobColumns, data.items, (row) => row.fingerprint),
-    data.more && h("p", { class: "quiet" }, `The ${number(data.items.length)} biggest groups; there may be more.`),
-    h("p", { "data-key": "where" }, h("a", { href: "/ui/jobs?state=dead" }, "Jobs that are dead"), ": retry or discard them there."),
-  ], { names: ["dead", "jobs"] });
+function groups(view, data, of, bodyOf, hrefOf, again) {
+  const tools = view.operator && data.items.length > 0 && buttons(of, { all: true }, null, again);
+  return [table(`Groups of ${of.what}`, columns(view, of, bodyOf, hrefOf, again), data.items, (row) => (row.kind || "") + row.fingerprint, { tools }),
+          data.more && h("p", { class: "quiet" }, `The ${number(data.items.length)} biggest groups; there may be more.`)];
 }
 
 export function showDead(view) {
-  const box = h("section", { "aria-label": "Groups" });
+  const box = h("div");
   view.box.append(box);
-  const both = () => {
-    groups();
-    operations();
+  const again = () => {
+    reread();
+    operations.forEach((read) => read());
   };
-  const groups = view.watch(box, (read) => read("/v1/messages/failures?limit=100"), (data) => {
-    const total = data.items.reduce((sum, row) => sum + row.count, 0);
-    if (data.items.length === 0) return empty("No dead letters: every message was handled or still has attempts left.");
-    return [
-      view.operator && h("div", { class: "actions", "data-key": "all" },
-        h("button", { type: "button", onclick: () => redrive({ all: true }, total, both, data.more) }, "Retry all"),
-        h("button", { type: "button", class: "danger", onclick: () => discard({ all: true }, total, both, data.more) }, "Delete all")),
-      table("Groups of dead letters", columns(view, both), data.items, (row) => row.kind + row.fingerprint),
-      data.more && h("p", { class: "quiet" }, `The ${number(data.items.length)} biggest groups; there may be more.`),
-    ];
-  }, { names: ["dead"] });
-  deadJobs(view);
-  const operations = operationList(view, "dead letters");
+  const reread = view.watch(box, async (read) => {
+    const [messages, jobs] = await Promise.all([read("/v1/messages/failures?limit=100"), read("/v1/jobs/failures?limit=100")]);
+    return { messages, jobs };
+  }, ({ messages, jobs }) => [
+    messages.items.length === 0 ? empty("No dead letters: every message was handled or still has attempts left.")
+      : groups(view, messages, MESSAGES, (row) => ({ kind: row.kind, fingerprint: row.fingerprint }),
+               (row) => withQuery("/ui/messages", { state: "dead", kind: row.kind, fingerprint: row.fingerprint }), again),
+    jobs.items.length > 0 && [h("h2", null, "Dead jobs"),
+      groups(view, jobs, JOBS, (row) => ({ fingerprint: row.fingerprint }), (row) => withQuery("/ui/jobs", { state: "dead", fingerprint: row.fingerprint }), again)],
+  ], { names: ["dead", "jobs"] });
+  const operations = ["dead letters", "jobs"].map((word) => operationList(view, word));
 }

@@ -1,21 +1,21 @@
 // Doctor: what endangers the work, why it matters, and what to do.
 import { post } from "../api.js";
-import { act } from "../dialog.js";
+import { act } from "../parts/dialog.js";
 import { h } from "../dom.js";
 import { duration, number } from "../format.js";
 import { badge, failure, loading } from "../states.js";
-import { facts, table } from "../table.js";
+import { facts, table } from "../parts/table.js";
 import { moment } from "../time.js";
 
 const columns = [
   { name: "Check", cell: (row) => h("code", null, row.check) },
-  { name: "Severity", cell: (row) => badge(row.severity), wide: true },
-  { name: "Stores", cell: (row) => row.stores, wide: true },
+  { name: "Severity", cell: (row) => badge(row.severity) },
+  { name: "Stores", cell: (row) => row.stores },
   { name: "Why it matters", cell: (row) => row.why },
 ];
 
 function finding(row) {
-  return h("li", { class: "finding " + row.severity, "data-key": row.check },
+  return h("li", { class: "card finding " + row.severity, "data-key": row.check },
     h("h3", null, badge(row.severity), " ", h("code", null, row.check)),
     h("p", null, row.found), h("p", { class: "quiet" }, row.why), h("p", null, h("strong", null, "What to do: "), row.next));
 }

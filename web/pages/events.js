@@ -1,17 +1,17 @@
 // Events: of all streams by position, the latest first, or of one stream by version.
 import { h } from "../dom.js";
 import { number } from "../format.js";
-import { listPage } from "../list.js";
+import { listPage } from "../parts/list.js";
+import { eventAddress, streamLink } from "../parts/related.js";
 import { json } from "../states.js";
 import { moment } from "../time.js";
-import { eventAddress } from "./event.js";
 
 const place = (name, value) => ({ name, cell: (row) => h("a", { href: eventAddress(row.id, row.stream, row.version) }, number(value(row))), right: true });
 
 const columns = (stream) => [
   stream ? place("Version", (row) => row.version) : place("Position", (row) => row.position),
   { name: "Type", cell: (row) => row.type },
-  { name: "Stream", cell: (row) => h("a", { href: "/ui/streams/" + encodeURIComponent(row.stream) }, row.stream) },
+  { name: "Stream", cell: (row) => streamLink(row.stream) },
   { name: "Appended", cell: (row) => moment(row.appended_ms) },
   { name: "Payload", cell: (row) => h("details", null, h("summary", null, "Show"), json(row.payload)) },
 ];
@@ -26,7 +26,7 @@ export function showEvents(view) {
     fixed: { backward: true },
     columns: columns(stream),
     keyOf: (row) => row.stream + "@" + row.version,
-    none: "No event yet. pawl event append puts one.",
+    none: ["No event yet. To append one:", "pawl event append order-1 OrderCreated '{\"id\": 1}'"],
     watch: { names: ["messages"], every_ms: 5000 },
   });
 }

@@ -1,15 +1,17 @@
-// Overview: throughput, backlog and its age, failures, workers.
+// Overview: what fires, the numbers of now, the last minutes as charts, kinds and queues.
 import { get } from "../api.js";
-import { sparkline } from "../chart.js";
 import { h, render } from "../dom.js";
 import { compact, counted, duration, fine, number, percent, rate } from "../format.js";
 import { onSample } from "../live.js";
+import { chart } from "../parts/chart.js";
+import { happenings } from "../parts/happened.js";
+import { table } from "../parts/table.js";
 import { JOB_STATES, failure, loading } from "../states.js";
-import { table } from "../table.js";
 import { moment } from "../time.js";
-import { valueOf } from "./alerts.js";
+import { alertSentence, byUrgency, firedValues } from "../words.js";
 
-const KEPT = 300; // points of a line
+const SPAN_MS = 10 * 60000, KEPT = 700; // of the charts; points that are kept
+const ALERTS_MS = 5000; // between two looks at the rules
 
 const sum = (rows, name) => rows.reduce((total, row) => total + (row[name] || 0), 0);
 
@@ -20,43 +22,43 @@ function pointOf(sample) {
            handle_p95_ms: sample.latency.handle.p95_ms, wait_p95_ms: sample.latency.wait.p95_ms };
 }
 
-function pointsOf(series) {
-  return series.at_ms.map((at_ms, i) => Object.fromEntries(Object.keys(series).map((name) => [name, series[name][i]])));
-}
+const pointsOf = (series) => series.at_ms.map((at_ms, i) => Object.fromEntries(Object.keys(series).map((name) => [name, series[name][i]])));
 
-// What happened between each point and the one before.
-function steps(points, value) {
-  return points.slice(1).map((point, i) => value(point, points[i], (point.at_ms - points[i].at_ms) / 1000));
-}
+// What happened between each point and the one before, per second.
+const perSecond = (points, name) => points.map((point, i) => {
+  const before = points[i - 1], s = before ? (point.at_ms - before.at_ms) / 1000 : 0;
+  return s > 0 ? Math.max(0, point[name] - before[name]) / s : null;
+});
 
-function tile(name, value, line, show, detail, href) {
-  return h("section", { class: "tile", "aria-label": name },
-    h("h2", null, href ? h("a", { href }, name) : name),
-    h("p", { class: "value" }, value),
-    line && sparkline(name, line, show),
-    h("p", { class: "quiet" }, detail || "\u00a0"));
-}
+const tile = (name, value, detail, href) => h("section", { class: "tile", "aria-label": name },
+  h("h2", null, href ? h("a", { href }, name) : name), h("p", { class: "value" }, value), h("p", { class: "quiet" }, detail || "\u00a0"));
+
+const share = (failed, all) => (all > 0 ? failed / all : 0);
 
 function tiles(sample, points) {
   const rows = [...sample.kinds, ...sample.queues], now = pointOf(sample);
-  const done = steps(points, (a, b, s) => (s > 0 ? Math.max(0, a.done - b.done) / s : null));
-  const share = (failed, all) => (all > 0 ? failed / all : 0);
-  const errors = steps(points, (a, b) => share(Math.max(0, a.failed - b.failed), Math.max(0, a.done - b.done + a.failed - b.failed)));
-  const first = points[Math.max(0, points.length - 61)] || now;
+  const first = points.find((point) => point.at_ms >= now.at_ms - 60000) || now;
   const lately = share(now.failed - first.failed, now.done - first.done + now.failed - first.failed);
-  return h("div", { class: "tiles" },
-    tile("Throughput", rate(sum(rows, "done_per_s")), done, rate, `${rate(sum(rows, "put_per_s"))} come in`),
-    tile("Backlog", compact(now.ready), points.map((point) => point.ready), number,
-         `${compact(sum(sample.kinds, "leased") + sum(sample.queues, "running"))} under way`, "/ui/messages"),
-    tile("Oldest age", duration(now.oldest_age_ms), points.map((point) => point.oldest_age_ms), duration, "of what is ready"),
-    tile("Handler time, p95", fine(sample.latency.handle.p95_ms), points.map((point) => point.handle_p95_ms), fine,
-         `p50 ${fine(sample.latency.handle.p50_ms)}, p99 ${fine(sample.latency.handle.p99_ms)}`),
-    tile("Wait time, p95", fine(sample.latency.wait.p95_ms), points.map((point) => point.wait_p95_ms), fine,
-         `p50 ${fine(sample.latency.wait.p50_ms)}, p99 ${fine(sample.latency.wait.p99_ms)}`),
-    tile("Error rate", percent(lately), errors, percent, "in the last minute"),
-    tile("Dead letters", compact(now.dead), points.map((point) => point.dead), number, "wait for a decision", "/ui/dead"),
-    tile("Workers", number(sample.instances_active), null, number,
-         sample.instances_silent > 0 ? `${number(sample.instances_silent)} silent` : `${counted(sample.in_flight, "message")} in hand`, "/ui/instances"));
+  return h("div", { class: "tiles", "data-key": "tiles" },
+    tile("Throughput", rate(sum(rows, "done_per_s")), `${rate(sum(rows, "put_per_s"))} come in`),
+    tile("Backlog", compact(now.ready), `${compact(sum(sample.kinds, "leased") + sum(sample.queues, "running"))} under way`, "/ui/messages"),
+    tile("Oldest age", now.ready > 0 ? duration(now.oldest_age_ms) : "none", "of what is ready"),
+    tile("Error rate", percent(lately), "in the last minute"),
+    tile("Dead letters", compact(now.dead), "wait for a decision", "/ui/dead"),
+    tile("Workers", number(sample.instances_active), sample.instances_silent > 0 ? `${number(sample.instances_silent)} silent` : `${counted(sample.in_flight, "message")} in hand`, "/ui/instances"));
+}
+
+function charts(view, points, marks) {
+  const to_ms = points.length > 0 ? points[points.length - 1].at_ms : Date.now(), from_ms = to_ms - SPAN_MS;
+  const near = points.filter((point) => point.at_ms >= from_ms - 15000), at = near.map((point) => point.at_ms);
+  const draw = (title, unit, lines) => chart({ title, unit, lines, at, from_ms, to_ms, marks, go: view.go, hrefOf: (ms) => "/ui/history?at=" + ms,
+    onRange: (from, to) => view.go(`/ui/history?from=${from}&to=${to}`) });
+  const of = (name) => near.map((point) => point[name] ?? null);
+  return h("div", { class: "charts", "data-key": "charts" },
+    draw("Throughput", "rate", [{ name: "done", values: perSecond(near, "done") }, { name: "failed", values: perSecond(near, "failed") }]),
+    draw("Backlog", "count", [{ name: "ready", values: of("ready") }]),
+    draw("Handler and wait time, p95", "ms", [{ name: "handler", values: of("handle_p95_ms") }, { name: "wait", values: of("wait_p95_ms") }]),
+    draw("Dead letters", "count", [{ name: "dead", values: of("dead") }]));
 }
 
 const ages = [
@@ -91,15 +93,14 @@ const latencyColumns = [
 ];
 
 // The alerts that fire, above everything else; nothing when none does.
-function alarms(firing) {
+function alarms({ firing, fired }) {
   return firing.length > 0 && h("section", { class: "alarms", role: "status", "aria-label": "Firing alerts", "data-key": "alarms" },
     h("h2", null, h("a", { href: "/ui/alerts" }, firing.length === 1 ? "1 alert fires" : `${number(firing.length)} alerts fire`)),
-    h("ul", null, firing.map((rule) => h("li", { "data-key": rule.name }, h("strong", null, rule.name),
-      `: ${valueOf(rule.metric, rule.value)}, ${rule.side} ${valueOf(rule.metric, rule.threshold)}, fired `, moment(rule.since_ms)))));
+    h("ul", null, firing.map((rule) => h("li", { "data-key": rule.name }, h("strong", null, rule.name), `: ${alertSentence(rule, fired.get(rule.name))}`))));
 }
 
-function draw(box, sample, points, firing) {
-  render(box, alarms(firing), tiles(sample, points),
+function draw(view, sample, points, { alerts, marks }) {
+  render(view.box, alarms(alerts), tiles(sample, points), charts(view, points, marks),
     h("h2", null, "Messages and events"), table("Kinds", kindColumns, sample.kinds, (row) => row.kind),
     h("h2", null, "Job queues"),
     sample.queues.length > 0 ? table("Queues", queueColumns, sample.queues, (row) => row.queue)
@@ -109,31 +110,35 @@ function draw(box, sample, points, firing) {
     h("p", { class: "quiet" }, "As of ", moment(sample.now_ms), "."));
 }
 
-const ALERTS_MS = 5000; // between two looks at the rules
-
-async function firingOf(signal) {
-  const rules = await get("/v1/alerts", signal);
-  return rules.items.filter((rule) => rule.state === "firing");
+// What is read besides the samples: rules, and what the charts mark.
+async function aroundOf(signal) {
+  const read = (path) => get(path, signal), now_ms = Date.now();
+  const [rules, changes, happened] = await Promise.all([read("/v1/alerts"), read("/v1/alerts/history?limit=50"), happenings(read, now_ms - SPAN_MS, now_ms + SPAN_MS)]);
+  return { alerts: { firing: rules.items.filter((rule) => rule.state === "firing").sort(byUrgency), fired: firedValues(changes.items) }, marks: happened.rows.filter((row) => row.mark) };
 }
 
 export async function showOverview(view) {
-  let points = [], firing = [], looked_ms = Date.now();
+  let points = [], around = null, latest = null, looked_ms = Date.now();
+  const again = () => latest && around && draw(view, latest, points, around);
   render(view.box, loading());
   try {
-    const [overview, alerts] = await Promise.all([get("/v1/overview", view.signal), firingOf(view.signal)]);
+    const [overview, found] = await Promise.all([get("/v1/overview", view.signal), aroundOf(view.signal)]);
     points = pointsOf(overview.series);
-    firing = alerts;
-    if (overview.latest) draw(view.box, overview.latest, points, firing);
+    latest = overview.latest;
+    around = found;
+    again();
   } catch (problem) {
-    if (!view.signal.aborted) render(view.box, failure(problem, () => showOverview(view)));
+    if (!view.signal.aborted && problem.status !== 401) render(view.box, failure(problem, () => showOverview(view)));
     return;
   }
+  document.addEventListener("redraw", again, { signal: view.signal });
   onSample((sample) => {
     const point = pointOf(sample), last = points[points.length - 1];
     if (!last || point.at_ms > last.at_ms) points = [...points, point].slice(-KEPT);
-    draw(view.box, sample, points, firing);
+    latest = sample;
+    again();
     if (Date.now() - looked_ms < ALERTS_MS) return;
     looked_ms = Date.now();
-    firingOf(view.signal).then((alerts) => (firing = alerts), () => {}); // a failure is told by what fails besides
+    aroundOf(view.signal).then((found) => (around = found), () => {}); // a failure is told by what fails besides
   }, view.signal);
 }

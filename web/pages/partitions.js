@@ -1,10 +1,11 @@
 // Partitions: which instance owns each lane of partitions, and how often it changed hands.
 import { withQuery } from "../api.js";
 import { h } from "../dom.js";
-import { number, shortId } from "../format.js";
-import { filterForm } from "../list.js";
+import { number } from "../format.js";
+import { filterForm } from "../parts/list.js";
+import { instanceLink } from "../parts/related.js";
 import { badge, empty } from "../states.js";
-import { table } from "../table.js";
+import { table } from "../parts/table.js";
 import { kindField } from "./messages.js";
 
 const SHADES = 8;
@@ -18,7 +19,7 @@ function numbersOf(lanes) {
 function legend(numbers, instances) {
   const names = new Map(instances.map((one) => [one.id, `${one.service}, ${one.host}:${one.pid}`]));
   return h("ul", { class: "owners", "aria-label": "Owners", "data-key": "owners" }, [...numbers].map(([owner, i]) =>
-    h("li", null, h("span", { class: "number shade" + (i % SHADES) }, i + 1), " ", h("code", { title: owner }, shortId(owner)), " ", names.get(owner))));
+    h("li", null, h("span", { class: "number shade" + (i % SHADES) }, i + 1), " ", instanceLink(owner), " ", names.get(owner))));
 }
 
 function grid(kind, lanes, numbers) {
@@ -34,7 +35,7 @@ const columns = (numbers) => [
   { name: "Kind", cell: (row) => row.kind },
   { name: "Lane", cell: (row) => h("a", { href: `/ui/messages?kind=${row.kind}&lane=${row.lane}` }, String(row.lane)), right: true },
   { name: "Partitions", cell: (row) => number(row.partitions), right: true },
-  { name: "Owner", cell: (row) => (row.owner ? [`${numbers.get(row.owner) + 1}: `, h("code", { title: row.owner }, shortId(row.owner))] : "none") },
+  { name: "Owner", cell: (row) => (row.owner ? [`${numbers.get(row.owner) + 1}: `, instanceLink(row.owner)] : "none") },
   { name: "State", cell: (row) => badge(row.draining ? "draining" : row.owner ? "owned" : "free") },
   { name: "Claims", cell: (row) => number(row.claims), right: true },
   { name: "Hand-overs", cell: (row) => number(row.moves), right: true },
@@ -47,7 +48,7 @@ export function showPartitions(view) {
     const [lanes, instances] = await Promise.all([read(withQuery("/v1/partitions", { kind: view.query.get("kind") })), read("/v1/instances")]);
     return { items: lanes.items, instances: instances.items };
   }, (data) => {
-    if (data.items.length === 0) return empty("There are no lanes. pawl migrate makes them.");
+    if (data.items.length === 0) return empty("There are no lanes. Migrating makes them:", "pawl migrate");
     const numbers = numbersOf(data.items);
     return [
       legend(numbers, data.instances),

@@ -1,19 +1,20 @@
 // Perspectives: lag, failures, progress of rebuilds; pause, resume, rebuild. Also receptors on events.
 import { post } from "../api.js";
-import { act, confirm } from "../dialog.js";
+import { act, confirm } from "../parts/dialog.js";
 import { h } from "../dom.js";
 import { counted, duration, number } from "../format.js";
-import { operationList } from "../operations.js";
-import { receptorTable } from "../receptors.js";
+import { operationList } from "../parts/operations.js";
+import { receptorTable } from "../parts/receptors.js";
+import { link } from "../parts/related.js";
 import { badge, empty } from "../states.js";
-import { table } from "../table.js";
+import { table } from "../parts/table.js";
 
-function actions(row, again) {
+export function perspectiveActions(row, again) {
   const path = "/v1/perspectives/" + encodeURIComponent(row.perspective);
   const change = async () => {
     if (row.paused) await act(() => post(path + "/resume"), `${row.perspective} goes on.`);
     else if (await confirm("Pause this perspective?", `${row.perspective} will apply no events until it is resumed.`, "Pause", false))
-      await act(() => post(path + "/pause"), `${row.perspective} is paused.`);
+      await act(() => post(path + "/pause"), `${row.perspective} is paused.`, async () => (await act(() => post(path + "/resume"), `${row.perspective} goes on.`), again()));
     again();
   };
   const rebuild = async () => {
@@ -31,7 +32,7 @@ function actions(row, again) {
 }
 
 // Everything that matches is applied: nothing to show. Otherwise how far it is.
-function progress(row) {
+export function progress(row) {
   if (!(row.matched > 0)) return "–";
   const share = Math.min(1, row.applied / row.matched);
   return [h("progress", { max: "1", value: share.toFixed(3), "aria-label": "Applied by " + row.perspective }),
@@ -39,13 +40,13 @@ function progress(row) {
 }
 
 const columns = (view, again) => [
-  { name: "Perspective", cell: (row) => row.perspective },
+  { name: "Perspective", cell: (row) => link("/ui/perspectives/", row.perspective) },
   { name: "State", cell: (row) => badge(row.paused ? "paused" : row.state) },
   { name: "Lag", cell: (row) => (row.lag_events > 0 ? `${number(row.lag_events)} behind, ${row.lag_whole ? "" : "at most "}${duration(row.lag_ms)}` : "none"), right: true },
   { name: "Applied", cell: progress },
-  { name: "Streams", cell: (row) => `${number(row.completed)} done, ${number(row.pending + row.processing)} open`, wide: true },
+  { name: "Streams", cell: (row) => `${number(row.completed)} done, ${number(row.pending + row.processing)} open` },
   { name: "Failed", cell: (row) => number(row.failed), right: true },
-  ...(view.operator ? [{ name: "Actions", cell: (row) => actions(row, again) }] : []),
+  ...(view.operator ? [{ name: "Actions", cell: (row) => perspectiveActions(row, again) }] : []),
 ];
 
 const errorColumns = [
@@ -55,7 +56,7 @@ const errorColumns = [
 ];
 
 function perspectives(view, { list, errors }, again) {
-  if (list.items.length === 0) return empty("No perspective yet. A worker that has one registers it when it starts.");
+  if (list.items.length === 0) return empty("No perspective yet. A worker that has one registers it when it starts; or register a file:", "pawl perspective set order_totals.yaml");
   return [
     table("Perspectives", columns(view, again), list.items, (row) => row.perspective),
     h("h2", null, "Errors"),

@@ -2,8 +2,8 @@
 import { withQuery } from "../api.js";
 import { h } from "../dom.js";
 import { duration } from "../format.js";
-import { pager } from "../list.js";
-import { noExecution, pipelineGraph } from "../pipeline.js";
+import { pager } from "../parts/list.js";
+import { noExecution, pipelineGraph } from "../parts/pipeline.js";
 import { badge, empty } from "../states.js";
 import { moment } from "../time.js";
 
@@ -31,7 +31,7 @@ export function showPipelines(view) {
     }));
     return { found, next: tasks.next };
   }, ({ found, next }) => [
-    found.length > 0 ? found.map(one) : empty("No task yet, so no pipeline. pawl task create makes one."),
+    found.length > 0 ? found.map(one) : empty("No task yet, so no pipeline. To make one:", "pawl task create report --pipeline report.yaml"),
     pager(view, "/ui/pipelines", {}, next),
   ], { names: ["jobs"], every_ms: 10000 });
 }

@@ -1,12 +1,12 @@
 // Receptors on events with their actions, and receptor results for one event or message.
-import { drop, post } from "./api.js";
+import { drop, post } from "../api.js";
 import { act, confirm } from "./dialog.js";
-import { h } from "./dom.js";
-import { number } from "./format.js";
+import { h } from "../dom.js";
+import { number } from "../format.js";
 import { started } from "./operations.js";
-import { badge } from "./states.js";
+import { badge } from "../states.js";
 import { table } from "./table.js";
-import { moment } from "./time.js";
+import { moment } from "../time.js";
 
 const noteColumns = [
   { name: "Receptor", cell: (row) => row.receptor },
@@ -35,7 +35,7 @@ function actions(row, again) {
   const change = async () => {
     if (row.paused) await act(() => resume(row), `${row.receptor} goes on.`);
     else if (await confirm("Pause this receptor?", `${row.receptor} will handle no events until it is resumed.`, "Pause", false))
-      await act(() => post("/v1/pauses", { scope: "topic", name: row.topic, reason: "paused on the dashboard" }), `${row.receptor} is paused.`);
+      await act(() => post("/v1/pauses", { scope: "topic", name: row.topic, reason: "paused on the dashboard" }), `${row.receptor} is paused.`, async () => (await act(() => resume(row), `${row.receptor} goes on.`), again()));
     again();
   };
   const redrive = async () => {
@@ -59,7 +59,7 @@ const columns = (view, again) => [
   { name: "Lag", cell: (row) => (row.behind > 0 ? `${number(row.behind)} behind` : "none"), right: true },
   { name: "Messages", cell: (row) => h("a", { href: messagesOf(row) }, number(row.messages)), right: true },
   { name: "Failed", cell: (row) => h("a", { href: messagesOf(row, "dead") }, "dead letters") },
-  { name: "Registered", cell: (row) => moment(row.registered_ms), wide: true },
+  { name: "Registered", cell: (row) => moment(row.registered_ms) },
   ...(view.operator ? [{ name: "Actions", cell: (row) => actions(row, again) }] : []),
 ];
 

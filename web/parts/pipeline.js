@@ -1,9 +1,8 @@
 // A pipeline as a graph whose boxes say how long each step took.
-import { h } from "./dom.js";
-import { counted, duration } from "./format.js";
+import { h } from "../dom.js";
+import { counted, duration } from "../format.js";
+import { toneOf } from "../states.js";
 import { graph } from "./graph.js";
-
-const TONES = { succeeded: "step-done", done: "step-done", failed: "step-failed" };
 
 // What the items of each step took together in one execution, and how it ended.
 function timesOf(steps) {
@@ -39,7 +38,7 @@ export function pipelineGraph(pipeline, executions) {
   const steps = pipeline.items.map((step) => {
     const last = each.length > 0 ? each[0].get(step.step) : undefined;
     const before = each.map((times) => times.get(step.step)).filter(Boolean);
-    return { ...step, needs: step.needs || [], time: textOf(last, before), tone: last && TONES[last.state] };
+    return { ...step, needs: step.needs || [], time: textOf(last, before), tone: last && "step-" + toneOf(last.state) };
   });
   return h("div", { class: "scroll graph-box", role: "region", "aria-label": "Pipeline", tabindex: "0" }, graph("Pipeline", steps));
 }

@@ -1,12 +1,13 @@
 // Bulk operations that run on the server: progress, speed, time left, stopping.
-import { post } from "./api.js";
+import { post } from "../api.js";
+import { h } from "../dom.js";
+import { duration, number } from "../format.js";
+import { badge } from "../states.js";
+import { moment } from "../time.js";
 import { act, confirm } from "./dialog.js";
-import { h } from "./dom.js";
-import { duration, number } from "./format.js";
-import { badge } from "./states.js";
-import { moment } from "./time.js";
 
 const ENDED = ["done", "failed", "cancelled"];
+const SHOWN = 5;
 
 function line(view, operation, again) {
   const total = operation.total >= 0 ? operation.total : null;
@@ -17,7 +18,7 @@ function line(view, operation, again) {
       await act(() => post(`/v1/operations/${operation.id}/cancel`), "It stops after the page it is at.");
     again();
   };
-  return h("li", { "data-key": operation.id },
+  return h("li", { class: "card", "data-key": operation.id },
     h("div", { class: "spread" }, h("strong", null, name), badge(operation.state)),
     h("progress", { "aria-label": "Progress of: " + name, max: ended || total ? "1" : null,
                     value: ended ? "1" : total ? String(Math.min(1, operation.seen / total)) : null }),
@@ -31,11 +32,11 @@ function line(view, operation, again) {
 
 // The operations whose verb says word; gives a function that reads them again.
 export function operationList(view, word) {
-  const box = h("section", { "aria-label": "Operations" });
+  const box = h("section", { "aria-label": "Operations on " + word });
   view.box.append(box);
   const again = view.watch(box, (read) => read("/v1/operations"), (data) => {
-    const mine = data.items.filter((operation) => operation.verb.includes(word)).slice(0, 5);
-    return mine.length > 0 ? [h("h2", null, "Operations"), h("ul", { class: "operations" }, mine.map((one) => line(view, one, () => again())))]
+    const mine = data.items.filter((operation) => operation.verb.includes(word) && !operation.dry_run).slice(0, SHOWN);
+    return mine.length > 0 ? [h("h2", null, "Operations on " + word), h("ul", { class: "operations" }, mine.map((one) => line(view, one, () => again())))]
                            : h("span", { "data-key": "no operations" });
   }, { every_ms: 1500 });
   return again;

@@ -1,5 +1,5 @@
 // Steps that wait for one another, drawn from left to right: a column holds what can run at the same time.
-import { svg } from "./dom.js";
+import { svg } from "../dom.js";
 
 const BOX_WIDTH = 150, BOX_HEIGHT = 62, GAP_X = 46, GAP_Y = 14, EDGE = 4, TEXT_MAX = 21;
 
