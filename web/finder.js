@@ -4,6 +4,7 @@ import { get, withQuery } from "./api.js";
 import { h, render } from "./dom.js";
 import { groups } from "./pages.js";
 
+const ID = /^[0-9a-f-]{8,}$|^[0-9]+$/i; // no name of a type or queue
 const WAIT_MS = 150; // after the last key
 let open = () => {};
 
@@ -27,7 +28,7 @@ const pagesLike = (word) => groups.flatMap((group) => group.pages).filter((page)
   .map((page) => entry("page", page.title, "/ui/" + page.name));
 
 function draw(list, said, word, hits, more) {
-  render(list, hits.map((hit) => entry(hit.kind, hit.name, addressOf(hit), hit.detail)), pagesLike(word), word && listsOf(word));
+  render(list, hits.map((hit) => entry(hit.kind, hit.name, addressOf(hit), hit.detail)), pagesLike(word), word && !ID.test(word) && listsOf(word));
   said.textContent = word === "" ? "An id or its beginning, a stream, a task, a type, a word of an error. Payloads have no index: narrow a list by type or stream, then look through it."
     : more ? "There may be more: write more of it." : "";
 }

@@ -14,7 +14,7 @@ export function showAudit(view) {
       { name: "When", cell: (row) => moment(row.at_ms) },
       { name: "Who", cell: (row) => row.actor },
       { name: "Action", cell: (row) => h("code", null, row.action) },
-      { name: "Detail", cell: (row) => row.detail || "–" },
+      { name: "Detail", cell: (row) => row.detail || "–", wide: true },
     ],
     keyOf: (row) => row.number,
     none: "No actions recorded yet. Everything that a person does here, on the command line or over HTTP is recorded.",

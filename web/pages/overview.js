@@ -1,5 +1,5 @@
 // Overview: what fires, the numbers of now, the last minutes as charts, kinds and queues.
-import { get } from "../api.js";
+import { get, withQuery } from "../api.js";
 import { h, render } from "../dom.js";
 import { compact, counted, duration, fine, number, percent, rate } from "../format.js";
 import { onSample } from "../live.js";
@@ -75,12 +75,14 @@ const kindColumns = [
   { name: "Aside", cell: (row) => number(row.aside), right: true },
   { name: "Dead", cell: (row) => number(row.dead), right: true },
   ...ages,
+  { name: "Over time", cell: (row) => h("a", { href: "/ui/history?of=kind&kind=" + row.kind, "aria-label": "History of " + row.kind }, "History") },
 ];
 
 const queueColumns = [
   { name: "Queue", cell: (row) => h("a", { href: "/ui/jobs?queue=" + encodeURIComponent(row.queue) }, row.queue) },
   ...JOB_STATES.map((state) => ({ name: state[0].toUpperCase() + state.slice(1), cell: (row) => number(row[state]), right: true })),
   ...ages,
+  { name: "Over time", cell: (row) => h("a", { href: withQuery("/ui/history", { of: "queue", name: row.queue }), "aria-label": "History of queue " + row.queue }, "History") },
 ];
 
 const quantiles = (what) => ["p50", "p95", "p99"].map((name) => (
@@ -101,12 +103,12 @@ function alarms({ firing, fired }) {
 
 function draw(view, sample, points, { alerts, marks }) {
   render(view.box, alarms(alerts), tiles(sample, points), charts(view, points, marks),
-    h("h2", null, "Messages and events"), table("Kinds", kindColumns, sample.kinds, (row) => row.kind),
+    h("h2", null, "Messages and events"), table("Kinds", kindColumns, sample.kinds, (row) => row.kind, { fixed: true }),
     h("h2", null, "Job queues"),
-    sample.queues.length > 0 ? table("Queues", queueColumns, sample.queues, (row) => row.queue)
+    sample.queues.length > 0 ? table("Queues", queueColumns, sample.queues, (row) => row.queue, { fixed: true })
                              : h("p", { class: "quiet" }, "No job was ever enqueued."),
     h("h2", null, "Latency in the last minute"),
-    table("Latency", latencyColumns, sample.latency.kinds, (row) => row.kind),
+    table("Latency", latencyColumns, sample.latency.kinds, (row) => row.kind, { fixed: true }),
     h("p", { class: "quiet" }, "As of ", moment(sample.now_ms), "."));
 }
 

@@ -44,8 +44,8 @@ export async function happenings(read, from_ms, to_ms) {
 const columns = [
   { name: "When", cell: (row) => moment(row.at_ms) },
   { name: "What", cell: (row) => h("span", { class: "badge " + row.tone }, row.what) },
-  { name: "Which", cell: (row) => row.text },
+  { name: "Which", cell: (row) => row.text, wide: true },
   { name: "Link", cell: (row) => row.link || "–" },
 ];
 
-export const happenedTable = (rows) => table("What happened", columns, rows, (row) => row.at_ms + row.text);
+export const happenedTable = (rows) => table("What happened", columns, rows, (row) => row.at_ms + row.text, { fixed: true });

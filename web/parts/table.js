@@ -3,7 +3,7 @@
 import { h } from "../dom.js";
 import { keep, recall, redraw } from "../keep.js";
 
-const CHOICE_MIN = 4; // columns from which choosing is offered
+const CHOICE_MIN = 6; // columns from which choosing is offered
 const TITLE_MIN = 24; // characters from which a cell may be cut off
 
 function chooser(label, columns, hidden) {
@@ -23,18 +23,19 @@ function pickCell(name, checked, onchange, label) {
 
 function cell(column, row) {
   const content = column.cell(row);
-  return h("td", { class: column.right ? "right" : null },
+  return h("td", { class: [column.right && "right", column.wide && "wide"].filter(Boolean).join(" ") || null },
     h("div", { title: typeof content === "string" && content.length >= TITLE_MIN ? content : null }, content));
 }
 
-// A column: {name, cell(row), right: a number, extra: shown only when chosen}.
-// options: tools: elements above the table; picker: {has(row), set(rows, on)}; nameOf(row) for the labels of its boxes.
-export function table(label, columns, rows, keyOf, { tools, picker, nameOf = keyOf } = {}) {
+// A column: {name, cell(row), right: a number, wide: a long text, extra: shown only when chosen}.
+// options: tools: elements above the table; picker: {has(row), set(rows, on)}; nameOf(row) for the labels of its boxes;
+// fixed: its columns are not chosen.
+export function table(label, columns, rows, keyOf, { tools, picker, nameOf = keyOf, fixed } = {}) {
   const extra = columns.filter((column) => column.extra).map((column) => column.name);
   const hidden = new Set(recall("columns " + label, extra));
   const shown = columns.filter((column, i) => i === 0 || !hidden.has(column.name));
   const all = picker && rows.length > 0 && rows.every((row) => picker.has(row));
-  const choose = columns.length >= CHOICE_MIN;
+  const choose = !fixed && columns.length >= CHOICE_MIN;
   return h("div", { "data-key": "table " + label },
     (tools || choose) && h("div", { class: "table-tools" }, tools && h("div", { class: "left actions" }, tools), choose && chooser(label, columns, hidden)),
     h("div", { class: "scroll", role: "region", "aria-label": label, tabindex: "0" },

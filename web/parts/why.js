@@ -31,13 +31,16 @@ const LEADS = { "message show": "messages", "why job": "jobs", "run partitions":
 
 const WORD = "('[^']*'|[^\\s.,;:)]+)";
 
-// The commands that the advice names, each once: {words, id}.
-function commandsOf(text) {
+// What may follow a command that is named without an id: it is about the thing itself.
+const PLAIN = new Set(["starts", "shows", "lists", "takes", "tells", "looks", "or", "and", "if"]);
+
+// The commands that the advice names, each once: {name, id}; own: the id of the page.
+function commandsOf(text, own) {
   const found = new Map();
   const names = [...Object.keys(DOES), ...Object.keys(LEADS), "why", "resume topic", "resume stream", "resume handler", "resume message"];
   for (const name of names.sort((a, b) => b.length - a.length))
     for (const match of text.matchAll(new RegExp(`pawl ${name}(?: ${WORD})?`, "g"))) {
-      const id = (match[1] || "").replace(/^'|'$/g, "");
+      const word = (match[1] || "").replace(/^'|'$/g, ""), id = PLAIN.has(word) || word === "" ? own : word;
       if (![...found.values()].some((one) => one.at === match.index)) found.set(name + " " + id, { name, id, at: match.index });
     }
   return [...found.values()].sort((a, b) => a.at - b.at);
@@ -67,12 +70,12 @@ function link(one, own) {
 }
 
 // Whether the advice has a button for that command, so that the page needs none.
-export const advises = (why, name) => commandsOf(why.next || "").some((one) => one.name === name && one.id);
+export const advises = (why, name, own) => commandsOf((why && why.next) || "", own).some((one) => one.name === name);
 
 // why: {explanation, next, …}; own: the id of the page, whose buttons need no name.
 export function whyBox(view, why, own, again) {
-  const advised = commandsOf(why.next || "");
-  const does = advised.filter((one) => (DOES[one.name] && (one.id || one.name === "task run")) || one.name.startsWith("resume "));
+  const advised = commandsOf(why.next || "", own);
+  const does = advised.filter((one) => DOES[one.name] || one.name.startsWith("resume "));
   const leads = advised.filter((one) => !does.includes(one)).map((one) => link(one, own)).filter(Boolean);
   const signal = /pawl job signal (\S+)/.exec(why.next || "");
   return h("section", { class: "why", "aria-label": "Why", "data-key": "why" }, h("h2", null, "Why"),

@@ -59,7 +59,7 @@ function actions(job, why, again) {
       await act(() => drop(path), "The job is given up.");
   };
   if (job.state !== "dead") return h("div", { class: "actions", "data-key": "actions" }, button("Cancel", true, cancel));
-  const both = advises(why, "job retry") && advises(why, "job delete");
+  const both = advises(why, "job retry", job.id) && advises(why, "job delete", job.id);
   return !both && h("div", { class: "actions", "data-key": "actions" },
     button("Retry", false, () => act(() => post(path + "/retry"), "The job runs again.")), button("Delete", true, discard));
 }

@@ -2,7 +2,7 @@
 import { withQuery } from "../../api.js";
 import { h } from "../../dom.js";
 import { duration, number } from "../../format.js";
-import { actionsOf, link, streamLink } from "../../parts/related.js";
+import { actionsOf, streamLink } from "../../parts/related.js";
 import { facts, table } from "../../parts/table.js";
 import { deedsOf, tale } from "../../parts/tale.js";
 import { whyBox } from "../../parts/why.js";
@@ -27,7 +27,7 @@ const version = (view, row, again) => h("section", { "data-key": row.perspective
   facts([["Applied", progress(row)], ["Lag", row.lag_events > 0 ? `${number(row.lag_events)} events, ${row.lag_whole ? "" : "at most "}${duration(row.lag_ms)}` : "none"],
          ["Streams done", number(row.completed)], ["Streams open", number(row.pending + row.processing)], ["Failed", number(row.failed)], ["Stopped", row.stopped > 0 && number(row.stopped)],
          ["Events", row.patterns && h("code", null, [].concat(row.patterns).join(", "))], ["Target", row.target && h("code", null, row.target), true], ["Batch", number(row.batch)], ["On a failure", row.policy],
-         ["Rebuilt by run", row.run && link("/ui/runs/", String(row.run))], ["Registered", instant(row.registered_ms)]]));
+         ["Runs as", row.run], ["Registered", instant(row.registered_ms)]]));
 
 export function showPerspective(view) {
   const again = view.watch(view.box, async (read) => {

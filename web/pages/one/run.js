@@ -27,7 +27,7 @@ function actions(run, why, again) {
   const change = () => (run.paused ? act(() => post(path + "/resume"), "The run goes on.") : act(() => post(path + "/pause"), "The run is paused: pages on the way end."));
   return h("div", { class: "actions", "data-key": "actions" },
     !ENDED.includes(run.state) && button(run.paused ? "Resume" : "Pause", false, change),
-    (run.failed > 0 || run.state === "failed") && !advises(why, "run retry") && button("Retry what failed", false, retry),
+    (run.failed > 0 || run.state === "failed") && !advises(why, "run retry", run.id) && button("Retry what failed", false, retry),
     !ENDED.includes(run.state) && button("Cancel", true, cancel));
 }
 

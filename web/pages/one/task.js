@@ -4,7 +4,7 @@ import { counted, duration, number } from "../../format.js";
 import { noExecution, pipelineGraph } from "../../parts/pipeline.js";
 import { actionsOf, instanceLink, jobLink, link } from "../../parts/related.js";
 import { deedsOf, tale } from "../../parts/tale.js";
-import { whyBox } from "../../parts/why.js";
+import { advises, whyBox } from "../../parts/why.js";
 import { badge, empty, json } from "../../states.js";
 import { facts, table } from "../../parts/table.js";
 import { instant, moment } from "../../time.js";
@@ -28,7 +28,7 @@ export function showTask(view) {
     const jobs = executions.items.length > 0 ? [] : (await read("/v1/jobs?limit=10&task=" + name)).items;
     return { task, pipeline, executions, jobs, why, schedules: schedules.items, deeds };
   }, ({ task, pipeline, executions, jobs, why, schedules, deeds }) => [
-    view.operator && h("div", { class: "actions" }, h("button", { type: "button", onclick: async () => {
+    view.operator && !advises(why, "task run", view.id) && h("div", { class: "actions", "data-key": "run" }, h("button", { type: "button", onclick: async () => {
       await runTask(view.id);
       again();
     } }, "Run now")),
