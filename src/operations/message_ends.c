@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/uuid.h"
@@ -206,6 +207,67 @@ static pawl_status message_skip(struct request *request, pawl_error *err) {
     return end_letters(request, &verb, err);
 }
 
+/* What the audit says of a payload: its size and its hash, for it is content. */
+static pawl_status payload_mark(struct request *request, pawl_str payload, const char **mark,
+                                pawl_error *err) {
+    char hash[SHA256_TEXT_BYTES];
+    TRY(sha256_hex(payload, hash, err));
+    *mark = arena_printf(request->arena, "%zu bytes, sha256 %.16s", payload.len, hash);
+    return *mark != NULL ? PAWL_OK : error_set(err, PAWL_NO_MEMORY, "edit", "no memory for the audit");
+}
+
+static pawl_status edit_audit(struct request *request, const struct message_row *row, pawl_str payload,
+                              pawl_error *err) {
+    const char *before, *after;
+    char id[UUID_TEXT_BYTES];
+    TRY(payload_mark(request, row->item.payload, &before, err));
+    TRY(payload_mark(request, payload, &after, err));
+    struct audit_row audit = {.actor = request->front->actor(request->self),
+                              .action = STR("message.payload"),
+                              .detail = str_from(arena_printf(request->arena, "id=%s was %s; is %s",
+                                                              uuid_format(row->item.id, id), before, after))};
+    return request->store->ops->relay->audit_add(request->store, &audit, err);
+}
+
+/* The one dead letter with the id. */
+static pawl_status one_letter(struct request *request, struct message_row *row, pawl_error *err) {
+    struct message_rows rows = {.count = 0};
+    pawl_uuid id = uuid_nil();
+    TRY(request_message_id(request, request_text(request, "id"), &id, err));
+    TRY(messages_with_id(request, id, STATE_DEAD, request_choice(request, "kind"), &rows, err));
+    if (rows.count == 0)
+        return request_not_found("edit", "dead letter", request_text(request, "id"), err);
+    if (rows.count > 1)
+        return error_set(err, PAWL_CONFLICT, "edit",
+                         "more than one dead letter has this id: say which with %skind",
+                         request->front->dashes);
+    *row = rows.rows[0];
+    return PAWL_OK;
+}
+
+/* The payload of a dead letter is replaced, and it gets another round of attempts. */
+static pawl_status message_edit(struct request *request, pawl_error *err) {
+    const struct verb verb = {"retry", "retried", false, request->store->ops->core.dead_redrive};
+    struct letters letters = {.count = 0};
+    struct message_row row = {0};
+    enum store_answer edited = ANSWER_NOT_FOUND;
+    int64_t refused = 0;
+    pawl_str payload;
+    TRY(request_json(request, "payload", &payload, err));
+    TRY(one_letter(request, &row, err));
+    const struct dead_ref ref = {row.item.kind, row.item.seq};
+    TRY(request->store->ops->core.dead_edit(request->store, &ref, payload, &edited, err));
+    if (edited != ANSWER_APPLIED)
+        return request_not_found("edit", "dead letter", request_text(request, "id"), err);
+    TRY(edit_audit(request, &row, payload, err));
+    request_each_begin(request, answer_columns, COLUMN_COUNT(answer_columns));
+    pawl_status status = add(&letters, &row, err);
+    if (status == PAWL_OK)
+        status = apply(request, &verb, &letters, &refused, err);
+    free(letters.rows);
+    return status == PAWL_OK ? request_each_end(request, err) : status;
+}
+
 /* ---- Completed messages */
 
 static pawl_status find_done(struct request *request, pawl_str text, struct message_row *row,
@@ -276,6 +338,12 @@ static const struct field skip_fields[] = {FIELD_ROW_MESSAGE_ID, FIELD_ROW_KIND(
 static const struct field replay_fields[] = {
     {MESSAGE_ID_FIELD, .required = true, .many = true}, FIELD_ROW_KIND(IN_BODY), FLAG_DRY_RUN};
 
+static const struct field edit_fields[] = {
+    FIELD_ROW_MESSAGE_ID,
+    {FIELD(FIELD_JSON, IN_BODY, "payload", "The new payload; - is standard input, @FILE a file."),
+     .required = true, .word = true, .example = "{\"id\": 1}"},
+    FIELD_ROW_KIND(IN_BODY)};
+
 static const struct operation operations[] = {
     {OPERATION("message.retry", "Give dead letters another round of attempts"),
      POSTS("/v1/messages/{id}/retry"), FIELDS(end_fields), RECORD(answer_columns), .run = message_retry,
@@ -294,6 +362,13 @@ static const struct operation operations[] = {
          "Takes the same ids and filters as pawl message retry, and always asks: without a terminal it "
          "needs --yes. A stream that was blocked or parked by the dead letter goes on.",
      .example = "pawl message delete --type order.test --yes", .empty = "no dead letters"},
+    {OPERATION("message.edit", "Replace the payload of a dead letter and retry it"),
+     POSTS("/v1/messages/{id}/edit"), FIELDS(edit_fields), RECORD(answer_columns), .run = message_edit,
+     .details =
+         "For a message that can never be handled as it is. The id, the stream and the headers stay. The "
+         "list of actions has the size and the hash of the payload before and after.",
+     .example =
+         "pawl message edit 01890a5d-ac96-774b-bcce-b302099a8057 '{\"amount\": 12}' --reason 'a typo'"},
     {OPERATION("message.skip", "Skip the dead letter that blocks a stream: its message is lost"),
      POSTS("/v1/messages/{id}/skip"), FIELDS(skip_fields), RECORD(answer_columns), .run = message_skip},
     {OPERATION("message.replay", "Publish or handle completed messages again"),

@@ -145,6 +145,7 @@ PAWL_MUSTCHECK pawl_status check_receptors(const struct receptor_report *reports
 PAWL_MUSTCHECK pawl_status check_checkpoints(const struct checkpoints_report *in, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_dead_refs(const char *op, const struct dead_ref *refs, size_t count,
                                            pawl_error *err);
+PAWL_MUSTCHECK pawl_status check_dead_edit(const struct dead_ref *ref, pawl_str payload, pawl_error *err);
 PAWL_MUSTCHECK pawl_status check_maintain(const struct maintain_in *in, pawl_error *err);
 /* Every cell is valid, none is repeated, no count or sum is negative. */
 PAWL_MUSTCHECK pawl_status check_rollups(const struct rollups_new *in, pawl_error *err);

@@ -183,6 +183,23 @@ export async function whyIsDone() {
   await page.locator("[data-key=empty]", { hasText: "no longer kept" }).waitFor();
 }
 
+// The payload of a dead letter is changed; what is not JSON cannot be sent; the audit knows of the change.
+export async function payloadIsEdited() {
+  const one = (await api("/v1/messages?state=dead&type=bad.order")).items[0];
+  await browser.visit("/ui/messages/" + one.id);
+  await button("Edit and retry…").click();
+  await page.getByLabel("Payload", { exact: true }).last().fill('{"amount": ');
+  if (await button("Retry with this payload").isEnabled()) throw new Error("it may be sent although it is not JSON");
+  await browser.inspectAt("message-edit", "light", "narrow");
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await page.getByLabel("Payload", { exact: true }).last().fill('{"amount": 4712}');
+  await button("Retry with this payload").click();
+  await noted("another round with its new payload");
+  await browser.until("the new payload", async () => (await api("/v1/messages?id=" + one.id)).items.every((row) => row.payload.amount === 4712));
+  const deed = (await api("/v1/actions")).items.find((row) => row.action === "message.payload");
+  if (!deed || !deed.detail.includes(one.id) || !/was \d+ bytes, sha256 [0-9a-f]{16}; is \d+ bytes/.test(deed.detail)) throw new Error("the audit says " + JSON.stringify(deed));
+}
+
 // A topic is paused and resumed by name, and the form says by whom.
 export async function pausesByName() {
   await browser.visit("/ui/pauses");

@@ -7,9 +7,9 @@ import * as things from "./things.mjs";
 
 const { signIn, everyLink, valuesMove, hiddenPagePauses, timesSwitch, keyboard, viewerSeesOnly, navigationFolds, columnsAreChosen, finderFinds, sessionEnds, weightAndPaint, signsOut } = shell;
 const { everyPage, stepsAreTimed, streamSaysWhatBlocks, filtersAndPages, filtersLookThroughAll, doctorLooks, alertFires, auditKnows, hostileText, hostileNames, chartsAreRead, waitingIsNotRed } = things;
-const { pauseStream, schedule, pausePerspective, receptors, runGoesOn, cancelJob, redrive, rowsAreSelected, messageIsCancelled, pausesByName, whyIsDone } = acts;
+const { pauseStream, schedule, pausePerspective, receptors, runGoesOn, cancelJob, redrive, rowsAreSelected, messageIsCancelled, pausesByName, whyIsDone, payloadIsEdited } = acts;
 const all = { signIn, weightAndPaint, everyPage, stepsAreTimed, streamSaysWhatBlocks, everyLink, navigationFolds, finderFinds, columnsAreChosen, valuesMove, hiddenPagePauses, chartsAreRead, waitingIsNotRed, timesSwitch,
-              filtersAndPages, filtersLookThroughAll, rowsAreSelected, pauseStream, schedule, pausePerspective, receptors, runGoesOn, doctorLooks, alertFires, pausesByName, messageIsCancelled, whyIsDone, cancelJob, redrive, sessionEnds,
+              filtersAndPages, filtersLookThroughAll, rowsAreSelected, pauseStream, schedule, pausePerspective, receptors, runGoesOn, doctorLooks, alertFires, pausesByName, messageIsCancelled, whyIsDone, payloadIsEdited, cancelJob, redrive, sessionEnds,
               signsOut, auditKnows, hostileText, hostileNames, keyboard, viewerSeesOnly };
 const wanted = process.argv.slice(8);
 const cases = Object.entries(all).filter(([name]) => wanted.length === 0 || name === "signIn" || wanted.includes(name));

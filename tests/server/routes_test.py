@@ -87,6 +87,13 @@ class Routes(ServerTest):
         self.call("POST", "/v1/messages/{id}/retry", id=first)
         self.assertEqual(self.call("GET", "/v1/messages/{id}", id=first)["state"], "scheduled")
         self.assertEqual(self.call("GET", "/v1/why", query="?kind=message&id=" + first)["state"], "scheduled")
+        third = self.die("order.typo", "s/6", "no such field")
+        self.assertEqual(self.call("POST", "/v1/messages/{id}/edit", {"payload": {"id": 6}, "reason": "a typo"}, id=third)["answer"], "applied")
+        edited = self.call("GET", "/v1/messages/{id}", id=third)
+        self.assertEqual((edited["state"], edited["payload"]), ("scheduled", {"id": 6}))
+        deed = next(row for row in self.call("GET", "/v1/actions")["items"] if row["action"] == "message.payload")
+        self.assertRegex(deed["detail"], f"^id={third} was [0-9]+ bytes, sha256 [0-9a-f]{{16}}; is 8 bytes, sha256 [0-9a-f]{{16}}$")
+        self.assertEqual(self.request("POST", f"/v1/messages/{third}/edit", {"payload": {}}).status, 404)
         found = self.call("GET", "/v1/find", query="?word=" + first[:13])["items"]
         self.assertIn(("message", first), [(row["kind"], row["id"]) for row in found])
         found = self.call("GET", "/v1/find", query="?word=BANK%20is")["items"]

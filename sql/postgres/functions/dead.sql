@@ -64,6 +64,20 @@ LANGUAGE sql VOLATILE SECURITY DEFINER AS $$
     SELECT pawl_internal.dead_end(p_kinds, p_seqs, false)
 $$;
 
+-- name: dead_edit
+-- A dead letter gets another payload.
+-- params: p_kind smallint, p_seq bigint, p_payload json
+-- returns: 1 applied, 6 not found
+-- tables: dead
+-- locks: the row
+CREATE OR REPLACE FUNCTION pawl_internal.dead_edit(p_kind smallint, p_seq bigint, p_payload json) RETURNS smallint
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
+BEGIN
+    UPDATE pawl_internal.dead d SET payload = p_payload WHERE d.kind = p_kind AND d.seq = p_seq;
+    RETURN CASE WHEN FOUND THEN 1 ELSE :ANSWER_NOT_FOUND END;
+END
+$$;
+
 -- name: dead_end
 -- Redrives or discards dead letters, and releases what waited for them.
 -- params: p_kinds smallint[], p_seqs bigint[], p_again boolean

@@ -98,7 +98,7 @@ BEGIN
                        'view_refused', 'events_stamp']
                    ELSE ARRAY['status', 'read', 'signal', 'job_cancel', 'job_wait', 'now_ms', 'settings_read', 'view_counts', 'view_instances', 'view_lanes', 'view_messages',
                        'view_message_rows', 'view_message', 'view_ids', 'view_dead_groups', 'view_checkpoint', 'view_receptors', 'why', 'dead_redrive',
-                       'dead_discard', 'invariant', 'instance_evict', 'lanes_rebalance', 'history_remove', 'settings_change', 'epoch_raise', 'maintain',
+                       'dead_discard', 'dead_edit', 'invariant', 'instance_evict', 'lanes_rebalance', 'history_remove', 'settings_change', 'epoch_raise', 'maintain',
                        'view_duties', 'view_pauses', 'view_audits', 'view_refused', 'refused_remove', 'pause_set',
                        'pause_clear', 'audit_add',
                        'events_read', 'events_all', 'events_head', 'events_stamp', 'event_rows', 'snapshot_put', 'snapshot_get', 'receptor_register', 'receptor_remove',

@@ -14,6 +14,11 @@ SELECT kind, seq, lane, key, attempts, deaths, ?3, ?4, out_of_order, error, ?5,
 -- params: kind, seq
 DELETE FROM pawl_dead WHERE kind = ?1 AND seq = ?2
 
+-- name: dead_edit
+-- A dead letter gets another payload.
+-- params: kind, seq, payload
+UPDATE pawl_dead SET payload = ?3 WHERE kind = ?1 AND seq = ?2
+
 -- name: dead_find
 -- What redrive and discard need to know of a dead letter.
 -- params: kind, seq

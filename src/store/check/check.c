@@ -199,6 +199,12 @@ pawl_status check_dead_refs(const char *op, const struct dead_ref *refs, size_t 
     return at.status;
 }
 
+pawl_status check_dead_edit(const struct dead_ref *ref, pawl_str payload, pawl_error *err) {
+    struct place at = {.op = "dead_edit", .err = err};
+    place_kind(&at, ref->kind);
+    return place_payload(&at, payload, PAWL_PAYLOAD_BYTES_MAX);
+}
+
 pawl_status check_maintain(const struct maintain_in *in, pawl_error *err) {
     struct place at = {.op = "maintain", .err = err};
     if (in->rows_max < 1)

@@ -52,6 +52,9 @@ OPERATION(dead_redrive, const struct dead_ref *refs, size_t count, struct arena 
 OPERATION(dead_discard, const struct dead_ref *refs, size_t count, struct arena *arena,
           struct answer_list *out, pawl_error *err)
 
+/* The payload of a dead letter is replaced; NOT_FOUND: there is no such letter. */
+OPERATION(dead_edit, const struct dead_ref *ref, pawl_str payload, enum store_answer *answer, pawl_error *err)
+
 OPERATION(maintain, const struct maintain_in *in, struct maintain_result *out, pawl_error *err)
 /* Removes history rows by seq, after they were archived. */
 OPERATION(history_remove, const struct dead_ref *refs, size_t count, int64_t *removed, pawl_error *err)

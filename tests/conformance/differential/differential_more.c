@@ -142,7 +142,7 @@ void operation_batch(struct world *world) {
     }
 }
 
-enum ended_operation { ENDED_REDRIVE, ENDED_DISCARD, ENDED_FORGET };
+enum ended_operation { ENDED_REDRIVE, ENDED_DISCARD, ENDED_FORGET, ENDED_EDIT };
 
 /* Runs the operation on one side with its own seqs; a place behind the last row stands for an unknown letter.
  */
@@ -163,6 +163,14 @@ static void ended_side(struct world *world, int s, enum ended_operation operatio
             say(side, " removed %" PRId64, removed);
         return;
     }
+    if (operation == ENDED_EDIT) {
+        enum store_answer answer = ANSWER_STALE;
+        pawl_status edited =
+            CORE(world, s)->dead_edit(side->store, &refs[0], STR("{\"edited\": 1}"), &answer, &err);
+        if (say_status(world, s, edited, &err))
+            say(side, " edited %d", (int)answer);
+        return;
+    }
     pawl_status status =
         operation == ENDED_REDRIVE
             ? CORE(world, s)->dead_redrive(side->store, refs, ENDED_ITEMS, side->arena, &out, &err)
@@ -174,10 +182,10 @@ static void ended_side(struct world *world, int s, enum ended_operation operatio
 /* Ended messages are named by seq, and each side has its own: they are looked up, then named by their place.
  */
 void operation_dead(struct world *world) {
-    static const char *const names[] = {"redrive", "discard", "history_remove"};
-    static const enum ended_operation mix[] = {ENDED_REDRIVE, ENDED_REDRIVE, ENDED_REDRIVE, ENDED_DISCARD,
-                                               ENDED_FORGET};
-    enum ended_operation operation = mix[pick(world, 5)];
+    static const char *const names[] = {"redrive", "discard", "history_remove", "edit"};
+    static const enum ended_operation mix[] = {ENDED_REDRIVE, ENDED_REDRIVE, ENDED_REDRIVE,
+                                               ENDED_DISCARD, ENDED_FORGET,  ENDED_EDIT};
+    enum ended_operation operation = mix[pick(world, 6)];
     struct message_rows rows[SIDES] = {{.count = 0}, {.count = 0}};
     const struct message_filter filter = {.kind = chance(world, 50) ? KIND_OUTBOX : KIND_INBOX,
                                           .state = operation == ENDED_FORGET ? STATE_DONE : STATE_DEAD,

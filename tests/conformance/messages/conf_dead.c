@@ -365,6 +365,42 @@ static void a_redriven_message_without_a_stream_is_in_order(void **state) {
     assert_false(again.items[0].out_of_order);
 }
 
+static enum store_answer edit(struct conf *c, int64_t seq, pawl_str payload) {
+    struct dead_ref ref = {KIND_OUTBOX, seq};
+    enum store_answer answer = ANSWER_STALE;
+    ok(c, c->core->dead_edit(c->store, &ref, payload, &answer, &c->err));
+    return answer;
+}
+
+static void an_edited_letter_is_handled_with_its_new_payload(void **state) {
+    struct conf *c = *state;
+    first_one_dies(c, STR("a"), 2, POLICY_BLOCK);
+    struct message_row before = row_of(c, 1);
+    assert_int_equal(edit(c, before.item.seq, STR("{\"amount\": 12}")), ANSWER_APPLIED);
+    struct message_row after = row_of(c, 1);
+    assert_true(str_equal(after.item.payload, STR("{\"amount\": 12}")));
+    assert_int_equal(after.state, STATE_DEAD);
+    assert_int_equal(after.ended_ms, before.ended_ms);
+    assert_true(str_equal(after.error, before.error));
+    assert_int_equal(edit(c, row_of(c, 2).item.seq, STR("{}")),
+                     ANSWER_NOT_FOUND); /* it is blocked, not dead */
+    assert_int_equal(redrive(c, KIND_OUTBOX, 1), ANSWER_APPLIED);
+    struct item_list again = claim(c, 1, KIND_OUTBOX, 10);
+    assert_true(str_equal(again.items[0].payload, STR("{\"amount\": 12}")));
+    assert_int_equal(edit(c, before.item.seq, STR("{}")), ANSWER_NOT_FOUND);
+}
+
+static void an_edit_needs_json(void **state) {
+    struct conf *c = *state;
+    first_one_dies(c, STR("a"), 1, POLICY_DEFAULT);
+    struct dead_ref ref = {KIND_OUTBOX, row_of(c, 1).item.seq};
+    enum store_answer answer = ANSWER_STALE;
+    assert_int_equal(c->core->dead_edit(c->store, &ref, STR("{\"amount\""), &answer, &c->err), PAWL_INVALID);
+    assert_int_equal(answer, ANSWER_STALE);
+    ref.kind = (enum store_kind)9;
+    assert_int_equal(c->core->dead_edit(c->store, &ref, STR("{}"), &answer, &c->err), PAWL_INVALID);
+}
+
 static const struct CMUnitTest tests[] = {
     CONF_TEST(a_message_dies_at_its_last_attempt),
     CONF_TEST(the_limit_of_the_call_goes_before_the_claim_s_and_the_claim_s_before_the_schema_s),
@@ -386,6 +422,8 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(a_redrive_joins_a_stream_that_is_held_in_its_place),
     CONF_TEST(parked_letters_have_no_life_of_their_own),
     CONF_TEST(a_redriven_message_without_a_stream_is_in_order),
+    CONF_TEST(an_edited_letter_is_handled_with_its_new_payload),
+    CONF_TEST(an_edit_needs_json),
 };
 
 CONF_GROUP(dead, tests);

@@ -27,6 +27,7 @@ static const struct {
     {"select * from pawl_internal.maintain(null, 10)", ROLE_WORKER | ROLE_OPERATOR},
     {"select pawl_internal.dead_redrive('{}', '{}')", ROLE_OPERATOR},
     {"select pawl_internal.dead_discard('{}', '{}')", ROLE_OPERATOR},
+    {"select pawl_internal.dead_edit(1::smallint, 1, '{}')", ROLE_OPERATOR},
     {"select pawl_internal.settings_change(-1, -1, -1, -1, -1, -1, -1)", ROLE_OPERATOR},
     {"select pawl_internal.epoch_raise()", ROLE_OPERATOR},
     {"select * from pawl_internal.view_messages(0::smallint, 0, null, null, null, null, -1, 0, 0, 10, 100)",

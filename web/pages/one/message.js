@@ -3,6 +3,7 @@ import { drop, post } from "../../api.js";
 import { h } from "../../dom.js";
 import { number } from "../../format.js";
 import { act, confirm } from "../../parts/dialog.js";
+import { editPayload } from "../../parts/edit.js";
 import { noteTable } from "../../parts/receptors.js";
 import { actionsOf, eventAddress, instanceLink, link, streamLink, traceId } from "../../parts/related.js";
 import { facts, table } from "../../parts/table.js";
@@ -24,7 +25,8 @@ function actions(row, again) {
       await act(() => post(`/v1/messages/${row.id}/cancel`, { reason: "cancelled on the dashboard" }), "The message is cancelled.",
                 async () => (await act(() => uncancel(row), "It goes on."), again()));
   };
-  return !["dead", "done"].includes(row.state) && h("div", { class: "actions", "data-key": "actions" }, button("Cancel", cancel, true));
+  if (row.state === "dead") return h("div", { class: "actions", "data-key": "actions" }, button("Edit and retry…", () => editPayload(row)));
+  return row.state !== "done" && h("div", { class: "actions", "data-key": "actions" }, button("Cancel", cancel, true));
 }
 
 // A message of a receptor on events carries an event: its cause.

@@ -1,4 +1,4 @@
-/* Redriving and discarding dead letters on SQLite. */
+/* Redriving, discarding and editing dead letters on SQLite. */
 #include <stdlib.h>
 
 #include "base/str.h"
@@ -124,4 +124,16 @@ pawl_status sqlite_dead_discard(struct store *store, const struct dead_ref *refs
                                 struct arena *arena, struct answer_list *out, pawl_error *err) {
     struct redrive in = {refs, count, true, arena};
     return run(store, &in, out, err);
+}
+
+pawl_status sqlite_dead_edit(struct store *store, const struct dead_ref *ref, pawl_str payload,
+                             enum store_answer *answer, pawl_error *err) {
+    struct operation op = operation_write(store, "dead_edit", check_dead_edit(ref, payload, err), err);
+    int64_t changed = 0;
+    if (op.status != PAWL_OK)
+        return op.status;
+    pawl_status status =
+        statement_run_count(SQL(&op, SQLITE_Q_DEAD_EDIT, ref->kind, ref->seq, payload), &changed);
+    enum store_answer result = changed > 0 ? ANSWER_APPLIED : ANSWER_NOT_FOUND;
+    return operation_give(&op, status, answer, &result);
 }
