@@ -66,14 +66,14 @@ $$;
 
 -- name: dead_edit
 -- A dead letter gets another payload.
--- params: p_kind smallint, p_seq bigint, p_payload json
+-- params: p_kind smallint, p_seq bigint, p_payload text (JSON)
 -- returns: 1 applied, 6 not found
 -- tables: dead
 -- locks: the row
-CREATE OR REPLACE FUNCTION pawl_internal.dead_edit(p_kind smallint, p_seq bigint, p_payload json) RETURNS smallint
+CREATE OR REPLACE FUNCTION pawl_internal.dead_edit(p_kind smallint, p_seq bigint, p_payload text) RETURNS smallint
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
-    UPDATE pawl_internal.dead d SET payload = p_payload WHERE d.kind = p_kind AND d.seq = p_seq;
+    UPDATE pawl_internal.dead d SET payload = p_payload::json WHERE d.kind = p_kind AND d.seq = p_seq;
     RETURN CASE WHEN FOUND THEN 1 ELSE :ANSWER_NOT_FOUND END;
 END
 $$;
