@@ -12,10 +12,28 @@
     X(status)                                                                                                \
     X(series)                                                                                                \
     X(why)                                                                                                   \
-    X(find) X(message) X(message_end) X(receptor_note) X(refused) X(event) X(snapshot) X(receptor)           \
-        X(perspective_set) X(perspective) X(stream) X(run_start) X(run) X(statement) X(task) X(pipeline)     \
-            X(schedule) X(job) X(limit) X(wait) X(agent) X(audit) X(tool) X(alert) X(pause) X(instance)      \
-                X(worker) X(setting) X(upkeep) X(doctor) X(transport)
+    X(find)                                                                                                  \
+    X(message)                                                                                               \
+    X(message_end)                                                                                           \
+    X(receptor_note)                                                                                         \
+    X(refused)                                                                                               \
+    X(event)                                                                                                 \
+    X(snapshot)                                                                                              \
+    X(receptor)                                                                                              \
+    X(perspective_set)                                                                                       \
+    X(perspective)                                                                                           \
+    X(stream)                                                                                                \
+    X(run_start)                                                                                             \
+    X(run)                                                                                                   \
+    X(statement)                                                                                             \
+    X(task)                                                                                                  \
+    X(pipeline)                                                                                              \
+    X(schedule)                                                                                              \
+    X(job)                                                                                                   \
+    X(limit)                                                                                                 \
+    X(wait)                                                                                                  \
+    X(agent)                                                                                                 \
+    X(audit) X(tool) X(alert) X(pause) X(instance) X(worker) X(setting) X(upkeep) X(doctor) X(transport)
 #define OPERATION_TABLE_DECLARED(noun) extern const struct operation_table noun##_operations;
 OPERATION_TABLES(OPERATION_TABLE_DECLARED)
 
