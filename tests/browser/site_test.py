@@ -123,12 +123,16 @@ class Opened(SiteTest):
                                    "--virtual-time-budget=5000", "--dump-dom", *more, f"file://{self.dir}/{name}{query}"],
                                   check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=SECONDS_MAX).stdout
 
+    def found(self, words):
+        return re.search(r'<section id="found"(.*?)</section>', self.dom("index.html", "?q=" + words), re.S).group(1)
+
     def test_search(self):
-        found = re.search(r'<section id="found"(.*?)</section>', self.dom("index.html", "?q=exactly+once"), re.S).group(1)
+        found = self.found("exactly+once")
         self.assertNotIn("hidden", found.split(">")[0])
         self.assertRegex(found, r'href="[\w-]+\.html#?[\w-]*"')
         self.assertIn("<mark>", found)
-        self.assertIn("Nothing has", self.dom("index.html", "?q=xyzzyplugh"))
+        self.assertEqual(re.search(r'href="([^"#]+)', self.found("upgrade")).group(1), "upgrading.html")  # another form of the word, and the title first
+        self.assertIn("Nothing has", self.found("xyzzyplugh"))
 
     def test_no_page_is_wider_than_a_telephone(self):
         """Chromium's own window is not below 500 px wide, so a frame of that width holds the page."""

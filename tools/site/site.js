@@ -33,24 +33,29 @@ function pages() {
   return loading;
 }
 
-// Every word must occur; a title counts most, then a heading, then how early it is said.
+// What a word has in common with its other forms: upgrade, upgrades, upgrading.
+const stem = (word) => (word.length > 4 ? word.replace(/(ing|ed|es|e|s)$/, '') : word);
+
+// Every word must occur; a title counts most, then a heading, then how often and how early it is said. History comes last.
 function find(rows, words) {
   const found = [];
   for (const [file, title, anchor, heading, text] of rows) {
-    const lower = [title.toLowerCase(), heading.toLowerCase(), text.toLowerCase()];
+    const [name, head, body] = [title, heading, text].map((part) => part.toLowerCase());
     let score = 0;
-    for (const word of words) {
-      const places = lower.map((part) => part.indexOf(word));
-      if (places[0] < 0 && places[2] < 0) { score = 0; break; }
-      score += (places[1] >= 0 ? 60 : 0) + (places[0] >= 0 ? 25 : 0) + (places[2] >= 0 ? 20 - Math.min(15, places[2] / 60) : 0);
-      if (lower[1] === word || lower[0] === word) score += 60;
+    for (const word of words.map(stem)) {
+      const at = body.indexOf(word);
+      if (at < 0 && !name.includes(word)) { score = 0; break; }
+      score += (head.includes(word) ? 60 : 0) + (name.includes(word) ? 25 : 0);
+      if (at >= 0) score += 20 - Math.min(15, at / 60) + 3 * Math.min(5, body.split(word).length - 1);
+      if (stem(head) === word || stem(name) === word) score += 60;
     }
-    if (score) found.push({ score: score - (/^include-/.test(file) ? 30 : 0), file, title, anchor, heading, text });
+    if (score) found.push({ score: score - (/^(CHANGELOG|decisions|bench)/.test(file) ? 80 : 0), file, title, anchor, heading, text });
   }
   return found.sort((a, b) => b.score - a.score).slice(0, RESULTS_MAX);
 }
 
-function said(text, words) {
+function said(text, asked) {
+  const words = asked.map(stem);
   const places = words.map((word) => text.toLowerCase().indexOf(word)).filter((at) => at >= 0);
   const first = places.length ? Math.max(0, Math.min(...places) - 40) : 0;
   const part = (first ? '… ' : '') + text.slice(first, first + SAID_MAX) + (first + SAID_MAX < text.length ? ' …' : '');
