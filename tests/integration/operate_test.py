@@ -78,7 +78,7 @@ class FleetTest(OperateTest):
         self.assertEqual([(row["kind"], row["id"]) for row in one["current_leases"]], [("message", sent), ("job", str(job))])
         self.silence(worker, 30)
         self.assertEqual(self.ok("workers"), [])
-        self.assertEqual([row["state"] for row in self.ok("workers", "--within", "1h")], ["silent"])
+        self.assertEqual([row["state"] for row in self.ok("workers", "--minutes", "60")], ["silent"])
         self.refused(EXIT_CODES["not found"], "no worker", "workers", "--worker-id", ABSENT, "-o", "table")
         self.refused(64, "not a UUID", "workers", "--worker-id", "worker-abc123", "-o", "table")
 
@@ -104,17 +104,17 @@ class FleetTest(OperateTest):
         self.worker("claim", worker, 1, 10, 600000)
         self.ok("job", "enqueue", "b")
         self.worker("claim_jobs", worker, 10, 600000)
-        self.assertEqual(self.ok("cleanup", "--stale", "0")["workers_evicted"], 0)  # it lives
+        self.assertEqual(self.ok("cleanup", "--stale-minutes", "0")["workers_evicted"], 0)  # it lives
         self.silence(worker, 8)
         self.assertEqual(self.ok("cleanup")["workers_evicted"], 0)  # not silent for 10 minutes
-        dry = self.ok("cleanup", "--stale", "5m", "--dry-run")
+        dry = self.ok("cleanup", "--stale-minutes", "5", "--dry-run")
         self.assertEqual((dry["workers_evicted"], dry["leases_released"], dry["dry_run"]), (1, 2, True))
-        self.assertEqual(self.ok("workers", "--within", "1h")[0]["state"], "silent")
-        done = self.ok("cleanup", "--stale", "5m")
+        self.assertEqual(self.ok("workers", "--minutes", "60")[0]["state"], "silent")
+        done = self.ok("cleanup", "--stale-minutes", "5")
         self.assertEqual((done["workers_evicted"], done["leases_released"]), (1, 2))
-        self.assertEqual(self.ok("workers", "--within", "1h")[0]["state"], "evicted")
+        self.assertEqual(self.ok("workers", "--minutes", "60")[0]["state"], "evicted")
         self.assertEqual((self.counts()["leased"], self.counts()["aside"]), (0, 1))
-        self.assertEqual(self.ok("cleanup", "--stale", "5m")["workers_evicted"], 0)
+        self.assertEqual(self.ok("cleanup", "--stale-minutes", "5")["workers_evicted"], 0)
 
     def test_leases_of_jobs_that_are_over_end(self):
         worker = self.register(KIND_OUTBOX)

@@ -14,8 +14,9 @@
 #include "view/work.h"
 
 enum {
-    WITHIN_MS_DEFAULT = 300000,
-    STALE_MS_DEFAULT = 600000,
+    MINUTE_MS = 60000,
+    WORKERS_MINUTES_DEFAULT = 5,
+    STALE_MINUTES_DEFAULT = 10,
     MAX_LEASES_DEFAULT = 5,
     EXECUTIONS_SHOWN = 20,
     EXECUTIONS_PAGE = 1000,
@@ -193,7 +194,7 @@ static pawl_status worker_show(struct request *request, pawl_error *err) {
 }
 
 static pawl_status worker_list(struct request *request, pawl_error *err) {
-    int64_t within_ms = request_number(request, "within_ms", WITHIN_MS_DEFAULT), now_ms = 0;
+    int64_t since_ms = request_number(request, "minutes", WORKERS_MINUTES_DEFAULT) * MINUTE_MS, now_ms = 0;
     struct instance_rows rows;
     if (request_value(request, "worker_id").present)
         return worker_show(request, err);
@@ -201,7 +202,7 @@ static pawl_status worker_list(struct request *request, pawl_error *err) {
     request_list(request, worker_columns, WORKER_COLUMNS);
     for (size_t i = 0; i < rows.count; i++) {
         struct cell cells[WORKER_COLUMNS];
-        if (rows.rows[i].beat_age_ms > within_ms)
+        if (rows.rows[i].beat_age_ms > since_ms)
             continue;
         worker_cells(&rows.rows[i], now_ms, cells);
         request_row(request, cells);
@@ -217,7 +218,7 @@ static const struct column cleanup_columns[] = {{COLUMN(INT, "workers_evicted")}
                                                 {COLUMN(BOOL, "dry_run")}};
 
 static pawl_status cleanup(struct request *request, pawl_error *err) {
-    int64_t stale_ms = request_number(request, "stale_ms", STALE_MS_DEFAULT);
+    int64_t stale_ms = request_number(request, "stale_minutes", STALE_MINUTES_DEFAULT) * MINUTE_MS;
     bool dry = request_dry(request);
     int64_t evicted = 0, leases = 0, now_ms = 0;
     struct store *store = request->store;
@@ -318,14 +319,14 @@ static pawl_status queue(struct request *request, pawl_error *err) {
 /* ---- The table */
 
 static const struct field list_fields[] = {
-    {DURATION_FIELD(IN_QUERY, "within_ms", 1, PAWL_HISTORY_MS_MAX,
-                    "Only workers whose last heartbeat is at most this old; 5 minutes by default.")},
+    {INT_FIELD(IN_QUERY, "minutes", 1, 525600,
+               "Only workers whose last heartbeat is at most this old; 5 if not given.")},
     {FIELD(FIELD_UUID, IN_TERMINAL, "worker_id", "Show this one, as pawl instance show does.")}};
 static const struct field show_fields[] = {
     {FIELD(FIELD_UUID, IN_PATH, "id", "The id of the instance."), .required = true}};
 static const struct field cleanup_fields[] = {
-    {DURATION_FIELD(IN_BODY, "stale_ms", 0, PAWL_HISTORY_MS_MAX,
-                    "Only workers that have been silent for this long; 10 minutes by default.")},
+    {INT_FIELD(IN_BODY, "stale_minutes", 0, 525600,
+               "Only workers that have been silent for this long; 10 if not given.")},
     FIELD_ROW_DRY_RUN(IN_BODY)};
 static const struct field rebalance_fields[] = {
     {INT_FIELD(IN_BODY, "max_leases", 0, 1000000,
@@ -335,10 +336,9 @@ static const struct field rebalance_fields[] = {
 static const struct operation operations[] = {
     {OPERATION("workers", "List the workers that were active recently, or show one of them"),
      READS("/v1/workers"), FIELDS(list_fields), COLUMNS(worker_columns), .run = worker_list,
-     .details =
-         "Shows workers whose last heartbeat is at most --within old (5 minutes). With --worker-id it is "
-         "pawl instance show.",
-     .example = "pawl workers --within 1h\n"
+     .details = "Shows workers whose last heartbeat is at most --minutes old (5). With --worker-id it is "
+                "pawl instance show.",
+     .example = "pawl workers --minutes 60\n"
                 "pawl workers | jq -r '.[] | select(.seconds_since_heartbeat < 60) | .worker_id'",
      .empty = "no workers"},
     {OPERATION("instance.show", "Show an instance: what it holds, and what it has executed"),
@@ -352,9 +352,10 @@ static const struct operation operations[] = {
      .example = "pawl queue | jq '.priority_distribution'"},
     {OPERATION("cleanup", "Evict workers that have been silent for long, and end expired leases"),
      POSTS("/v1/cleanup"), FIELDS(cleanup_fields), RECORD(cleanup_columns), .run = cleanup,
-     .details = "Silent means that its lease has expired: a live worker is never touched, whatever --stale "
-                "(10 minutes) says. Workers do the same by themselves; this is for when none is running.",
-     .example = "pawl cleanup --stale 20m\npawl cleanup --dry-run"},
+     .details =
+         "Silent means that its lease has expired: a live worker is never touched, whatever --stale-minutes "
+         "(10) says. Workers do the same by themselves; this is for when none is running.",
+     .example = "pawl cleanup --stale-minutes 10\npawl cleanup --dry-run"},
     {OPERATION("rebalance", "Ask workers that hold many leases to give up the lanes above their fair share"),
      POSTS("/v1/rebalance"), FIELDS(rebalance_fields), COLUMNS(rebalance_columns), .run = rebalance,
      .details = "Applies to workers with more than --max-leases (5) claims of messages; jobs have no lanes. "
