@@ -66,15 +66,16 @@ static pawl_status refused_forget(struct request *request, pawl_error *err) {
 /* ---- The tables */
 
 static const struct field pause_fields[] = {
-    {CHOICE_FIELD(IN_BODY, "scope", "topic|stream|handler", "What is paused."), /* a message is cancelled */
+    {CHOICE_FIELD(IN_BODY, "scope", "topic|stream|handler|queue",
+                  "What is paused."), /* a message is cancelled */
      .required = true, .word = true},
     {TEXT_FIELD(IN_BODY, "name", PAWL_PATTERN_BYTES_MAX,
-                "Of the topic or stream, or the pattern of the handler."),
+                "Of the topic, stream or queue, or the pattern of the handler."),
      .required = true, .word = true},
     {TEXT_FIELD(IN_BODY, "reason", 500, "Shown to others.")}};
 static const struct field pause_end_fields[] = {
     {CHOICE_FIELD(IN_PATH, "scope", PAUSE_SCOPES, "What was paused."), .required = true},
-    FIELD_ROW_NAME("Of the topic or stream, or the pattern of the handler.")};
+    FIELD_ROW_NAME("Of the topic, stream or queue, or the pattern of the handler.")};
 static const struct field action_fields[] = {
     {TIME_FIELD(IN_QUERY, "since_ms", "Only what was done at or after this time.")}};
 static const struct field refused_fields[] = {FIELD_ROW_NUMBER("number", "Of the list of refused ones.")};
@@ -94,13 +95,15 @@ static const struct operation refused[] = {
 };
 
 static const struct operation pauses[] = {
-    {OPERATION("pause", "Pause the messages of a topic, of a stream or for a handler"), POSTS("/v1/pauses"),
-     FIELDS(pause_fields), RECORD(pause_columns), .run = pause_set,
+    {OPERATION("pause",
+               "Pause the messages of a topic, of a stream or for a handler, or the jobs of a queue"),
+     POSTS("/v1/pauses"), FIELDS(pause_fields), RECORD(pause_columns), .run = pause_set,
      .details = "Workers are woken and notice immediately (behind a pooler: with their next heartbeat). A "
                 "subscription to the topic stops reading. A message without a topic is matched by its type; "
                 "a handler is named by its pattern. What is already running may finish. A resume takes "
                 "effect immediately.",
-     .example = "pawl pause stream order-1 --reason 'being repaired'\npawl pause handler 'order.*'"},
+     .example = "pawl pause stream order-1 --reason 'being repaired'\npawl pause handler 'order.*'\npawl "
+                "pause queue default"},
     {OPERATION("resume", "Resume what was paused"), DELETES("/v1/pauses/{scope}/{name}"),
      FIELDS(pause_end_fields), RECORD(resumed_columns), .run = pause_clear,
      .details = "A message is one that was cancelled (pawl message cancel) and has not ended yet.",

@@ -90,7 +90,8 @@ enum job_outcome {
     JOB_COMPLETE = 1,
     JOB_FAIL,
     JOB_SNOOZE,  /* the handler asked for later: the attempt is not counted */
-    JOB_RELEASE, /* the worker gives it back unfinished: the attempt is not counted */
+    JOB_RELEASE, /* the worker gives it back unfinished, with an error if it cannot run it: no attempt is
+                    counted */
     JOB_WAIT     /* parked until jobs_wake(wait_key) or delay_ms; the attempt is not counted */
 };
 
@@ -291,7 +292,8 @@ enum job_why_cause {
     JOB_WHY_RATE,        /* its key may start again at until_ms */
     JOB_WHY_LATER,       /* not before until_ms */
     JOB_WHY_WAITING,     /* for row.wait_key, at most until until_ms (0: no end) */
-    JOB_WHY_DEAD
+    JOB_WHY_DEAD,
+    JOB_WHY_PAUSED /* its queue is, until a resume */
 };
 
 struct job_why {

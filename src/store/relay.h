@@ -65,10 +65,12 @@ enum pause_scope {
     PAUSE_TOPIC = 1,
     PAUSE_STREAM,
     PAUSE_HANDLER,
+    PAUSE_QUEUE,  /* no job of the queue with this name begins */
     PAUSE_MESSAGE /* the message with this id is cancelled: its holder ends it, and removes this */
 };
 
-/* A pause: messages of a topic, of a stream or for a handler (by its pattern) wait until it is removed. */
+/* A pause: messages of a topic, of a stream or for a handler (by its pattern), or jobs of a queue, wait until
+ * it is removed. */
 struct pause_row {
     enum pause_scope scope;
     pawl_str name;

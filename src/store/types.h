@@ -273,6 +273,9 @@ enum checkpoint_status {
     CHECKPOINT_FAILED
 };
 
+/* The delay of a failure that no attempt can mend. */
+enum { CHECKPOINT_GIVE_UP = -1 };
+
 struct checkpoint_report {
     pawl_str stream;
     pawl_str perspective;
@@ -280,7 +283,8 @@ struct checkpoint_report {
     int64_t token;   /* of the grant that holds: else stale */
     enum checkpoint_status status;
     pawl_str error;   /* CHECKPOINT_FAILED only */
-    int64_t delay_ms; /* CHECKPOINT_FAILED: until the next attempt; 0 = the backoff */
+    int64_t delay_ms; /* FAILED: until the next attempt; 0 = the backoff, CHECKPOINT_GIVE_UP = never; PENDING:
+                         until it is due, without an attempt */
 };
 
 struct checkpoints_report {

@@ -4,7 +4,7 @@
 #include "view/names.h"
 #include "view/output/row.h"
 
-static const char *const scopes[] = {NULL, "topic", "stream", "handler", "message"};
+static const char *const scopes[] = {NULL, "topic", "stream", "handler", "queue", "message"};
 static const char *const reasons[] = {NULL, "conflict", "malformed"};
 
 #define ROW struct pause_row

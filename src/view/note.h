@@ -7,7 +7,7 @@
 
 enum { PAUSE_COLUMNS = 5, ACTION_COLUMNS = 5, REFUSED_COLUMNS = 8, GROUP_COLUMNS = 6, SETTING_COLUMNS = 12 };
 
-#define PAUSE_SCOPES "topic|stream|handler|message" /* in the order of enum pause_scope */
+#define PAUSE_SCOPES "topic|stream|handler|queue|message" /* in the order of enum pause_scope */
 
 extern const struct column pause_columns[PAUSE_COLUMNS];
 

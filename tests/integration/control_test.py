@@ -112,7 +112,7 @@ class CancelTest(ControlTest):
         self.assertEqual(self.run_worker("--on", "*=exec:true").code, 0)
         self.assertEqual(self.counts()["done"], 1)
         self.refused(EXIT_CODES["not found"], "there is no message", "message", "cancel", message)
-        self.refused(EXIT_CODES["usage"], "not one of topic|stream|handler", "pause", "message", message)
+        self.refused(EXIT_CODES["usage"], "not one of topic|stream|handler|queue", "pause", "message", message)
 
 
 class PauseTest(ControlTest):

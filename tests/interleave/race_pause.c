@@ -141,7 +141,7 @@ static void a_message_that_is_cancelled_while_it_is_given_back_does_not_wait(voi
     send_now(s, 1, "x");
     run(s, s->observer, PAUSE(3, "T*"));
     const char *grant = run(s, s->a, sql_claim(s, 1, 10));
-    const char *cancel = text(s, "SELECT pawl_internal.pause_set(4::smallint, '%s', NULL, 'anna')",
+    const char *cancel = text(s, "SELECT pawl_internal.pause_set(5::smallint, '%s', NULL, 'anna')",
                               run(s, s->observer, "SELECT id FROM pawl_internal.message"));
     run(s, s->a, "BEGIN");
     assert_string_equal(run(s, s->a, sql_give_back(s, grant)), APPLIED);
@@ -157,7 +157,7 @@ static void a_cancelled_message_does_not_wait_behind_the_claim_that_passes_over_
     join(s, 1);
     run(s, s->observer, PAUSE(2, "x"));
     send_now(s, 1, "x");
-    const char *cancel = text(s, "SELECT pawl_internal.pause_set(4::smallint, '%s', NULL, 'anna')",
+    const char *cancel = text(s, "SELECT pawl_internal.pause_set(5::smallint, '%s', NULL, 'anna')",
                               run(s, s->observer, "SELECT id FROM pawl_internal.message"));
     run(s, s->a, "BEGIN");
     assert_string_equal(run(s, s->a, sql_claim(s, 1, 10)), "");

@@ -31,7 +31,7 @@ CREATE OR REPLACE TRIGGER checkpoint_counted AFTER UPDATE ON pawl_internal.check
 -- name: checkpoint_end
 -- Moves one checkpoint, as a report or an apply says; the row is locked and the caller has compared the token.
 -- params: p_stream, p_key, p_version: applied through, p_token, p_status 0 pending, 1 processing, 2 completed, 3 failed; p_error,
---   p_failed_version (0: not known), p_delay_ms (0: the backoff) for a failure; p_now
+--   p_failed_version (0: not known), p_delay_ms: of a failure (0: the backoff, -1: never again), or of 0 pending; p_now
 -- returns: 0; for a failure 1 another attempt, 2 it has stopped
 -- tables: checkpoint (updated), stream, event, mapping, perspective, settings (read), skip, perspective_tally (inserted)
 CREATE OR REPLACE FUNCTION pawl_internal.checkpoint_end(
@@ -62,7 +62,7 @@ BEGIN
         IF NOT FOUND THEN
             SELECT s.max_attempts, 1::smallint AS policy INTO v_how FROM pawl_internal.settings s;
         END IF;
-        v_stopped := v_row.attempts + 1 >= v_how.max_attempts;
+        v_stopped := p_delay_ms < 0 OR v_row.attempts + 1 >= v_how.max_attempts;
         IF v_failed = 0 THEN
             SELECT min(e.version) INTO v_failed FROM pawl_internal.event e
              WHERE e.stream = p_stream AND e.version > p_version
@@ -88,7 +88,7 @@ BEGIN
     ELSIF p_status = :CHECKPOINT_PROCESSING THEN
         v_due := v_row.lease_until_ms;
     ELSE
-        v_due := p_now;
+        v_due := p_now + p_delay_ms;
     END IF;
     UPDATE pawl_internal.checkpoint c
        SET version = p_version, token = p_token, status = v_status, updated_ms = p_now, due_ms = v_due, stopped = v_stopped,
@@ -320,7 +320,7 @@ $$;
 -- Reports how far perspectives have applied their streams; forward only, and only under the current grant.
 -- params: p_instance: the instance they were granted to; one array member per report: p_streams, p_perspectives, p_versions, p_tokens
 --   (that of the grant), p_statuses (0 pending: given back, 1 processing, 2 completed, 3 failed), p_errors; p_delays:
---   milliseconds to the next attempt of a failed one (NULL or 0: the backoff)
+--   milliseconds to the next attempt of a failed one (NULL or 0: the backoff, -1: never), or until a given one is due
 -- returns: one answer per report: 1 applied, 2 duplicate, 3 stale: it is not granted to the instance under that token, or
 --   that is evicted, 4 conflict: the stream has no such version yet, 6 not found: there is no such checkpoint
 -- raises: PW001 a report without stream, perspective, version or status
@@ -343,7 +343,7 @@ BEGIN
                                     WITH ORDINALITY AS u(stream, perspective, version, token, status, error, delay_ms, n)
                      ORDER BY u.n LOOP
         IF v_report.stream IS NULL OR v_report.perspective IS NULL
-           OR (v_report.version >= 0 AND v_report.status BETWEEN :CHECKPOINT_PENDING AND :CHECKPOINT_FAILED AND coalesce(v_report.delay_ms, 0) >= 0) IS NOT TRUE THEN
+           OR (v_report.version >= 0 AND v_report.status BETWEEN :CHECKPOINT_PENDING AND :CHECKPOINT_FAILED AND (coalesce(v_report.delay_ms, 0) >= 0 OR v_report.delay_ms = :CHECKPOINT_GIVE_UP AND v_report.status = :CHECKPOINT_FAILED)) IS NOT TRUE THEN
             RAISE EXCEPTION USING ERRCODE = 'PW001', MESSAGE = format(
                 'checkpoint report %s names a stream, a perspective, the version applied through, a status 0 to 3, and a delay that is not negative',
                 v_report.n);

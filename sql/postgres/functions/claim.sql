@@ -397,7 +397,7 @@ BEGIN
     free AS MATERIALIZED (
         SELECT l.stream, l.perspective, l.status, l.perspective = ANY (p_keys) AS mine,
                sum(CASE WHEN l.perspective = ANY (p_keys) THEN 1 ELSE 0 END) OVER (ORDER BY l.stream, l.perspective) AS n
-          FROM locked l WHERE NOT l.held AND (l.status <> :CHECKPOINT_FAILED OR l.due_ms <= p_now))
+          FROM locked l WHERE NOT l.held AND (l.status NOT IN (:CHECKPOINT_FAILED, :CHECKPOINT_PENDING) OR l.due_ms <= p_now))
     SELECT coalesce(array_agg(f.stream ORDER BY f.stream, f.perspective) FILTER (WHERE f.mine AND f.n <= p_max), '{}'),
            coalesce(array_agg(f.perspective ORDER BY f.stream, f.perspective) FILTER (WHERE f.mine AND f.n <= p_max), '{}'),
            array_agg(f.stream) FILTER (WHERE NOT (f.mine AND f.n <= p_max) AND f.status = :CHECKPOINT_COMPLETED),

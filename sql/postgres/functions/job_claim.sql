@@ -258,10 +258,10 @@ END
 $$;
 
 -- name: jobs_claim
--- Leases due jobs of a queue.
+-- Leases due jobs of a queue; none while it is paused.
 -- params: p_instance uuid, p_queue text, p_max integer, p_lease_ms bigint, p_request uuid: makes the call repeatable
 -- returns: the granted jobs in the order of their due time, priorities counted in
--- tables: job (updated), job_claim (inserted), those of jobs_sweep, jobs_promote and job_claim_keyed, request, job_tally
+-- tables: job (updated), job_claim (inserted), those of jobs_sweep, jobs_promote and job_claim_keyed, request, job_tally, pause (read)
 -- locks: the request key; jobs (skip locked); job_fair and keys when there is keyed work
 CREATE OR REPLACE FUNCTION pawl_internal.jobs_claim(p_instance uuid, p_queue text, p_max integer, p_lease_ms bigint, p_request uuid)
     RETURNS SETOF pawl_internal.job_item
@@ -300,6 +300,9 @@ BEGIN
     PERFORM 1 FROM pawl_internal.job j WHERE j.deadline_ms <= v_now AND j.token = 0 ORDER BY j.deadline_ms, j.id LIMIT 1;
     IF FOUND THEN
         PERFORM pawl_internal.jobs_overdue(p_instance, v_now);
+    END IF;
+    IF EXISTS (SELECT 1 FROM pawl_internal.pause p WHERE p.scope = :PAUSE_QUEUE AND p.name = p_queue) THEN
+        RETURN;
     END IF;
     IF EXISTS (SELECT 1 FROM pawl_internal.job j WHERE j.queue = p_queue AND j.ready_key IS NOT NULL) THEN
         SELECT f.turn INTO v_turn FROM pawl_internal.job_fair f FOR UPDATE;

@@ -123,6 +123,9 @@ BEGIN
         result := 1;
         counter := 6;
     ELSE
+        IF p_outcome = :JOB_RELEASE THEN
+            p_job.error := coalesce(v_error, p_job.error);
+        END IF;
         p_job.attempts := p_job.attempts - 1;
         v_due := CASE WHEN p_outcome = :JOB_WAIT AND coalesce(p_delay, -1) < 0 THEN 9223372036854775807 ELSE p_now + p_delay END;
     END IF;

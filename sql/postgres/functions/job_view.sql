@@ -86,7 +86,7 @@ $$;
 -- What keeps a job from being done.
 -- params: p_id bigint; its row comes from view_job_rows
 -- returns: cause (enum job_why_cause of store/jobs.h; NULL: no such job), until_ms, ahead, limit, running, now_ms
--- tables: job, job_aside, job_claim, job_key, job_limit, instance (read)
+-- tables: job, job_aside, job_claim, job_key, job_limit, instance, pause (read)
 CREATE OR REPLACE FUNCTION pawl_internal.job_why(
     p_id bigint, OUT cause integer, OUT until_ms bigint, OUT ahead bigint, OUT most integer, OUT running integer, OUT now_ms bigint)
 LANGUAGE plpgsql STABLE SECURITY DEFINER AS $$
@@ -121,6 +121,10 @@ BEGIN
         RETURN;
     ELSIF v_job.state = :JOB_DEAD THEN
         cause := 9;
+        RETURN;
+    END IF;
+    IF EXISTS (SELECT 1 FROM pawl_internal.pause p WHERE p.scope = :PAUSE_QUEUE AND p.name = v_job.queue) THEN
+        cause := 10;
         RETURN;
     END IF;
     IF NOT EXISTS (SELECT 1 FROM pawl_internal.instance i WHERE i.state = :INSTANCE_ACTIVE AND i.kinds & 16 <> 0 AND i.lease_until_ms > now_ms) THEN

@@ -21,7 +21,7 @@ BEGIN
         SELECT p_scope, p_name, l.kind, l.lane FROM pawl_internal.lane l
          WHERE NOT EXISTS (SELECT 1 FROM locked k WHERE k.kind = l.kind AND k.lane = l.lane);
     END IF;
-    IF p_scope <> :PAUSE_MESSAGE THEN
+    IF p_scope <= :PAUSE_HANDLER THEN
         PERFORM pawl_internal.pause_settle(p_scope, p_name, NULL, NULL, pawl_internal.now_ms());
     END IF;
     PERFORM pg_notify('pawl.wake', 'pause');
@@ -29,7 +29,7 @@ END
 $$;
 
 -- name: pause_set
--- Messages of a topic (1), of a stream (2) or for a handler (3) wait, a message (4, by its id) is cancelled; an existing pause stays as it is. All listeners are notified and look at once.
+-- Messages of a topic (1), of a stream (2) or for a handler (3) wait, jobs of a queue (4) wait, a message (5, by its id) is cancelled; an existing pause stays as it is. All listeners are notified and look at once.
 -- params: p_scope smallint, p_name text, p_reason text, p_actor text
 -- tables: pause (inserted), aside, hold (updated)
 -- locks: the lane, the claim (shared: a release that has begun is waited for) and the hold of a message that is cancelled

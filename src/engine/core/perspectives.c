@@ -49,10 +49,15 @@ void core_perspectives_ended(struct engine_core *core, struct entry *entry,
     case OUTCOME_RETRY:
     case OUTCOME_PERMANENT:
         core_report_error(core, entry, outcome->error);
-        entry->delay_ms = outcome->delay_ms > 0 ? core_report_retry_ms(core, entry, outcome->delay_ms) : 0;
+        entry->delay_ms = outcome->type == OUTCOME_PERMANENT ? CHECKPOINT_GIVE_UP
+                          : outcome->delay_ms > 0 ? core_report_retry_ms(core, entry, outcome->delay_ms)
+                                                  : 0;
         core_perspectives_pend(core, entry, CHECKPOINT_FAILED);
         break;
     case OUTCOME_SNOOZE:
+        entry->delay_ms = outcome->delay_ms > 0 ? core_report_retry_ms(core, entry, outcome->delay_ms) : 0;
+        core_perspectives_pend(core, entry, CHECKPOINT_PENDING);
+        break;
     case OUTCOME_CANCELLED:
     case OUTCOME_NOT_RUN:
         core_perspectives_pend(core, entry, CHECKPOINT_PENDING);

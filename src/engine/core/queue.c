@@ -54,6 +54,8 @@ static int64_t leave_alone_ms(const struct engine_core *core, const struct entry
 static void unhandled_one(struct engine_core *core, struct entry *entry) {
     if (entry->item == NULL) {
         core_report_release(core, entry, entry->delay_ms);
+        if (entry->job != NULL)
+            entry->extra->result.error = STR("the worker that claimed it has no handler for its type");
     } else if (entry->asked) {
         core_report_failed(core, entry, &core_asked_outcome);
     } else {

@@ -174,9 +174,11 @@ static pawl_status place_checkpoints(struct place *at, const struct checkpoint_r
         if (report->status < CHECKPOINT_PENDING || report->status > CHECKPOINT_FAILED)
             return place_wrong(at, "%d is not a status; use 0 pending, 1 processing, 2 completed, 3 failed",
                                (int)report->status);
-        if (report->delay_ms < 0 || report->delay_ms > PAWL_RETRY_MS_MAX)
-            return place_wrong(at, "a delay of %" PRId64 " ms is outside 0 … %d ms (0 = the backoff)",
-                               report->delay_ms, PAWL_RETRY_MS_MAX);
+        bool give_up = report->delay_ms == CHECKPOINT_GIVE_UP && report->status == CHECKPOINT_FAILED;
+        if ((report->delay_ms < 0 && !give_up) || report->delay_ms > PAWL_RETRY_MS_MAX)
+            return place_wrong(
+                at, "a delay of %" PRId64 " ms is outside 0 … %d ms (0 = the backoff, -1 = never again)",
+                report->delay_ms, PAWL_RETRY_MS_MAX);
         place_required(at, TEXT_STREAM, "stream", report->stream);
         place_required(at, TEXT_NAME, "perspective", report->perspective);
         place_error_text(at, report->error);

@@ -57,7 +57,8 @@ pawl_status check_pause(const struct pause_row *in, pawl_error *err) {
     pawl_uuid id;
     if (in->scope < PAUSE_TOPIC || in->scope > PAUSE_MESSAGE)
         return error_set(err, PAWL_INVALID, "pause",
-                         "scope %d is unknown; use 1 topic, 2 stream, 3 handler, 4 message", (int)in->scope);
+                         "scope %d is unknown; use 1 topic, 2 stream, 3 handler, 4 queue, 5 message",
+                         (int)in->scope);
     if (in->scope == PAUSE_MESSAGE && !uuid_parse(in->name, &id))
         return error_set(err, PAWL_INVALID, "pause", "'%.*s' is not a message id", STR_ARG(in->name));
     TRY(name_check_stream(in->name, err));

@@ -9,7 +9,7 @@
 
 const char *job_cause_name(enum job_why_cause cause) {
     static const char *const causes[] = {"",     "running", "lease over", "ready", "no worker", "concurrency",
-                                         "rate", "later",   "waiting",    "dead"};
+                                         "rate", "later",   "waiting",    "dead",  "paused"};
     return causes[cause];
 }
 
@@ -97,6 +97,12 @@ void job_story(const struct job_why *why, struct buf *text, struct buf *next) {
                    "It is ready: a worker takes it as soon as the %" PRId64 " ahead of it have started.",
                    why->ahead);
         buf_append_cstr(next, "Nothing; for more at once start another worker or raise --concurrency.");
+        break;
+    case JOB_WHY_PAUSED:
+        buf_append_cstr(text, "Its queue is paused (pawl pause list says by whom and why).");
+        buf_append_cstr(next, "pawl resume queue ");
+        grid_escape(next, why->row.job.queue);
+        buf_append_cstr(next, " lets it go on.");
         break;
     case JOB_WHY_NO_WORKER:
         buf_append_cstr(text, "It is ready, but no worker works on its queue.");

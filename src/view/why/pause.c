@@ -27,6 +27,8 @@ static bool fits(const struct pause_row *row, const struct item *item) {
         return handler_fits(row->name, item);
     case PAUSE_MESSAGE:
         return str_equal_cstr(row->name, uuid_format(item->id, id));
+    case PAUSE_QUEUE:
+        return false;
     }
     return false;
 }

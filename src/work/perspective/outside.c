@@ -15,7 +15,7 @@
 enum { KEY_BYTES = PAWL_STREAM_BYTES_MAX + 32 };
 
 struct said {
-    bool done;
+    enum handler_outcome outcome;
     pawl_str traceparent;   /* what is passed to the program or endpoint */
     int64_t retry_after_ms; /* 0 = by the backoff */
     int attempt;            /* from 1 */
@@ -107,7 +107,7 @@ static pawl_status run_program(const struct work *work, const struct perspective
         perspective_hold(work->all, row->key, result.process.wait_ms);
         return error_set(err, PAWL_UNAVAILABLE, "perspective", "%s", result.verdict.error);
     }
-    said->done = result.verdict.outcome == HANDLED_DONE;
+    said->outcome = result.verdict.outcome;
     said->retry_after_ms = result.verdict.delay_ms > 0 ? result.verdict.delay_ms : 0;
     snprintf(said->error, sizeof(said->error), "%.511s", result.verdict.error);
     return PAWL_OK;
@@ -145,10 +145,14 @@ static pawl_status call_endpoint(const struct work *work, const struct perspecti
     struct http_response response = {.retry_after_ms = -1};
     pawl_error inner = {0};
     status = http_call(projector->client, &request, projector->arena, &response, &inner);
-    said->done = status == PAWL_OK && http_judge(response.status) == HTTP_DONE;
+    static const enum handler_outcome meant[] = {[HTTP_DONE] = HANDLED_DONE,
+                                                 [HTTP_RETRY] = HANDLED_RETRY,
+                                                 [HTTP_PERMANENT] = HANDLED_PERMANENT,
+                                                 [HTTP_GONE] = HANDLED_PERMANENT};
+    said->outcome = status == PAWL_OK ? meant[http_judge(response.status)] : HANDLED_RETRY;
     if (status != PAWL_OK)
         snprintf(said->error, sizeof(said->error), "%s", inner.text);
-    else if (!said->done)
+    else if (said->outcome != HANDLED_DONE)
         snprintf(said->error, sizeof(said->error), "the endpoint answered with HTTP status %d",
                  response.status);
     if (status == PAWL_OK && response.retry_after_ms > 0)
@@ -163,7 +167,7 @@ static pawl_status hand_over(const struct work *work, const struct perspective_r
     pawl_str links[TRACER_LINKS_MAX];
     struct observed_batch_end end = {.perspective = row->key, .links = links, .streams = 1};
     if (batch->list.count == 0) {
-        said->done = true;
+        said->outcome = HANDLED_DONE;
         return PAWL_OK;
     }
     for (size_t i = 1; i < batch->list.count && end.link_count < TRACER_LINKS_MAX; i++)
@@ -179,7 +183,7 @@ static pawl_status hand_over(const struct work *work, const struct perspective_r
                                          : call_endpoint(work, row, buf_str(&body), batch, said, err);
     buf_free(&body);
     end.events = (int64_t)batch->list.count;
-    end.failed = status != PAWL_OK || !said->done;
+    end.failed = status != PAWL_OK || said->outcome == HANDLED_RETRY || said->outcome == HANDLED_PERMANENT;
     end.error = str_from(said->error);
     observe_batch_end(work->all->config.observer, &seen, &end);
     said->traceparent = (pawl_str){NULL, 0};
@@ -219,16 +223,18 @@ pawl_status perspective_run_outside(const struct work *work, const struct perspe
             status = hand_over(work, row, &batch, &said, err);
         if (status != PAWL_OK)
             return status;
-        if (!said.done && work_over(work))
+        bool failed = said.outcome != HANDLED_DONE && said.outcome != HANDLED_SNOOZE;
+        if (failed && work_over(work))
             break; /* it was stopped, not at fault */
-        if (!said.done && batch.list.count > 1) {
+        if (failed && batch.list.count > 1) {
             limit = 1;
             continue;
         }
-        if (!said.done) {
+        if (failed)
             perspective_note_failure(work->all, &ref, batch.list.events[0].version, false,
                                      (pawl_str){said.error, strnlen(said.error, 200)});
-            verdict->outcome = HANDLED_RETRY;
+        if (said.outcome != HANDLED_DONE) {
+            verdict->outcome = said.outcome == HANDLED_NOT_RUN ? HANDLED_RETRY : said.outcome;
             verdict->delay_ms = said.retry_after_ms;
             snprintf(verdict->error, sizeof(verdict->error), "%s", said.error);
             return PAWL_OK;
@@ -243,6 +249,7 @@ pawl_status perspective_run_outside(const struct work *work, const struct perspe
         if (status != PAWL_OK)
             return status;
     }
-    verdict->delay_ms = 0; /* the rest is due now */
+    verdict->outcome = HANDLED_SNOOZE; /* the rest is due now */
+    verdict->delay_ms = 0;
     return PAWL_OK;
 }

@@ -50,8 +50,7 @@ void perspective_turn(struct perspectives *all, const struct checkpoint_grant *g
     struct projector *projector = projector_take(all, &error);
     pawl_status status = projector != NULL ? PAWL_OK : error.status;
     *version = grant->version;
-    verdict->outcome = HANDLED_SNOOZE;
-    verdict->delay_ms = all->config.poll_ms;
+    verdict->outcome = HANDLED_NOT_RUN;
     pthread_mutex_lock(&all->lock);
     struct work work = {all, projector, all->instance, clock_boot_ms() + PERSPECTIVE_SLICE_MS, cancel};
     pthread_mutex_unlock(&all->lock);

@@ -146,6 +146,32 @@ static void a_failure_is_counted_once_and_cleared_by_a_completion(void **state) 
     assert_int_equal(checkpoint_of(c, "order-1", "orders@1").attempts, 0);
 }
 
+/* A stream that is put off is due then and not before, not even for a message that names it, and keeps its
+ * attempts; a failure for good stops it at once. */
+static void it_may_be_put_off_or_given_up(void **state) {
+    struct conf *c = *state;
+    begin(c);
+    struct checkpoint_grant grant = granted(c, 1, "order-1");
+    struct checkpoint_report put_off = at("order-1", "orders@1", 1, grant.token);
+    put_off.status = CHECKPOINT_PENDING;
+    put_off.delay_ms = 1000;
+    assert_int_equal(report(c, 1, put_off), ANSWER_APPLIED);
+    assert_int_equal(grants(c, 1, "order-1", "orders@1", NULL).count, 0);
+    assert_int_equal(grants(c, 1, NULL, "orders@1", NULL).count, 0);
+    assert_int_equal(checkpoint_of(c, "order-1", "orders@1").status, CHECKPOINT_PENDING);
+    advance(c, 1000);
+    grant = granted(c, 1, NULL);
+    assert_int_equal(grant.attempt, 1);
+    struct checkpoint_report given_up = at("order-1", "orders@1", 1, grant.token);
+    given_up.status = CHECKPOINT_FAILED;
+    given_up.error = STR("nothing can mend it");
+    given_up.delay_ms = CHECKPOINT_GIVE_UP;
+    assert_int_equal(report(c, 1, given_up), ANSWER_APPLIED);
+    struct checkpoint_view row = checkpoint_of(c, "order-1", "orders@1");
+    assert_true(row.stopped);
+    assert_int_equal(row.attempts, 1);
+}
+
 /* covers: B0.5 */
 static void who_is_evicted_or_has_left_holds_no_checkpoint(void **state) {
     struct conf *c = *state;
@@ -168,6 +194,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(what_does_not_exist_is_not_found_and_is_not_made),
     CONF_TEST(it_moves_forward_only_and_not_beyond_the_stream),
     CONF_TEST(a_failure_is_counted_once_and_cleared_by_a_completion),
+    CONF_TEST(it_may_be_put_off_or_given_up),
     CONF_TEST(who_is_evicted_or_has_left_holds_no_checkpoint),
 };
 

@@ -502,11 +502,41 @@ static void wrong_input_is_refused_with_its_place(void **state) {
     assert_int_equal(job_counted(c, "default").put, 0); /* nothing was stored */
 }
 
+static void pause_queue(struct conf *c, pawl_str queue) {
+    struct pause_row in = {.scope = PAUSE_QUEUE, .name = queue, .actor = STR("anna")};
+    ok(c, c->store->ops->relay->pause_set(c->store, &in, &c->err));
+}
+
+/* What runs may be renewed and end; what waits is not started, keyed or not, until the queue is resumed. */
+static void a_paused_queue_starts_nothing(void **state) {
+    struct conf *c = *state;
+    join_jobs(c, 1);
+    add(c, job_typed("a"));
+    struct job_list got = take(c, 1, 10);
+    pause_queue(c, STR("default"));
+    int64_t id = add(c, (struct job_new){.type = STR("b")});
+    add(c, (struct job_new){.type = STR("c"), .key = STR("k")});
+    add(c, (struct job_new){.type = STR("d"), .queue = STR("other")});
+    assert_int_equal(job_why_of(c, id).cause, JOB_WHY_PAUSED);
+    assert_int_equal(take(c, 1, 10).count, 0);
+    struct jobs_claim other = job_claim_of(1, 10);
+    other.queue = STR("other");
+    assert_string_equal(types(c, take_with(c, other)), "d");
+    struct renew_item renewal = {{got.jobs[0].token, got.jobs[0].id}, {NULL, 0}};
+    assert_int_equal(job_renew(c, 1, renewal, JOB_LEASE_MS).answer, ANSWER_APPLIED);
+    assert_int_equal(job_done(c, 1, &got.jobs[0]), ANSWER_APPLIED);
+    ok(c, c->store->ops->relay->pause_clear(c->store, PAUSE_QUEUE, STR("default"), &c->err));
+    got = take(c, 1, 10);
+    assert_int_equal(got.count, 2);
+    assert_int_equal(got.jobs[0].attempts, 1);
+}
+
 static const struct CMUnitTest tests[] = {
     CONF_TEST(a_job_is_granted_once_and_gone_when_done),
     CONF_TEST(the_order_is_due_time_and_priority_that_ages),
     CONF_TEST(what_is_not_due_waits_apart),
     CONF_TEST(queues_are_apart),
+    CONF_TEST(a_paused_queue_starts_nothing),
     CONF_TEST(a_lease_that_ends_gives_the_job_back_and_its_token_is_stale),
     CONF_TEST(renewing_keeps_what_is_named_and_reports_progress),
     CONF_TEST(a_token_counts_only_for_the_jobs_it_was_given_with),

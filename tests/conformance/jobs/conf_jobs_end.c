@@ -94,8 +94,10 @@ static void snooze_and_release_burn_no_attempt(void **state) {
     advance(c, 3000);
     got = take(c, 1, 1);
     item = finish_of(&got.jobs[0], JOB_RELEASE);
+    item.error = STR("no handler"); /* is kept until there is a newer one */
     assert_int_equal(job_finish(c, 1, item).answer, ANSWER_APPLIED);
     assert_int_equal(job_row_of(c, id).state, JOB_READY);
+    assert_true(str_equal(job_row_of(c, id).error, item.error));
     got = take(c, 1, 1);
     assert_int_equal(got.jobs[0].attempts, 1);
     assert_int_equal(job_runs(c, id).count, 0);

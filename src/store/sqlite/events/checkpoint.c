@@ -55,7 +55,7 @@ static pawl_status fail(struct operation *op, struct checkpoint_state *c, const 
     TRY(random_bytes(&random, sizeof random, op->err));
     pawl_str error = utf8_cut(end->error, PAWL_ERROR_BYTES_MAX);
     int max = perspective.found ? perspective.max_attempts : op->settings.max_attempts;
-    bool last = c->view.attempts + 1 >= max;
+    bool last = end->delay_ms < 0 || c->view.attempts + 1 >= max;
     *outcome = last ? FAIL_DEAD : FAIL_RETRY;
     if (last && perspective.found && perspective.policy == POLICY_SKIP && failed > 0) {
         *outcome = FAIL_RETRY;
@@ -101,7 +101,7 @@ pawl_status checkpoint_end(struct operation *op, struct checkpoint_state *c, con
     } else {
         c->view.error = c->view.fingerprint = (pawl_str){NULL, 0};
         c->view.failed_version = 0;
-        c->due_ms = op->now_ms;
+        c->due_ms = op->now_ms + (end->status == CHECKPOINT_PENDING ? end->delay_ms : 0);
     }
     if (end->status == CHECKPOINT_COMPLETED) {
         c->view.attempts = 0;
@@ -214,7 +214,8 @@ pawl_status checkpoints_take_streams(struct operation *op, const struct checkpoi
         enum checkpoint_status stored = c->view.status;
         if (stored == CHECKPOINT_PROCESSING && c->view.lease_until_ms > op->now_ms) {
             continue; /* its holder reads the stream's version before giving it back */
-        } else if (stored == CHECKPOINT_FAILED && (c->due_ms < 0 || c->due_ms > op->now_ms)) {
+        } else if ((stored == CHECKPOINT_FAILED || stored == CHECKPOINT_PENDING) &&
+                   (c->due_ms < 0 || c->due_ms > op->now_ms)) {
             continue;
         } else if (list->count < (size_t)in->max && can_run(runnable, c->view.perspective)) {
             status = checkpoint_pick(op, list, c);

@@ -216,7 +216,10 @@ pawl_status jobs_claim_in(struct jobs_call *call, const struct jobs_claim *in, s
     if (status == PAWL_OK)
         status = deadlines(call);
     struct job_granting grant = {.call = call, .in = in, .queue = jobs_queue(in->queue)};
+    bool paused = false;
     if (status == PAWL_OK)
+        status = statement_any(SQL(call->op, SQLITE_Q_PAUSE_FIND, PAUSE_QUEUE, grant.queue), &paused);
+    if (status == PAWL_OK && !paused)
         status = grant_all(&grant);
     if (status != PAWL_OK)
         return status;

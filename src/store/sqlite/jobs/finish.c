@@ -140,6 +140,8 @@ static pawl_status end_one(struct jobs_call *call, struct stored_job *job, const
     job->row.job.attempts--;
     if (item->outcome == JOB_WAIT)
         return wait_for(call, job, item);
+    if (item->outcome == JOB_RELEASE && !str_absent(end.error))
+        job->row.error = end.error;
     return requeue(call, job, call->op->now_ms + item->delay_ms);
 }
 

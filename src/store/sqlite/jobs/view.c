@@ -66,8 +66,13 @@ static pawl_status count_ahead(struct operation *op, const struct job *job, int6
 /* Why a ready job is not running. */
 static pawl_status why_ready(struct operation *op, struct job_why *why) {
     const struct job *job = &why->row.job;
-    bool alive = false;
+    bool alive = false, paused = false;
     TRY(statement_any(SQL(op, SQLITE_Q_JOB_WORKER, op->now_ms), &alive));
+    TRY(statement_any(SQL(op, SQLITE_Q_PAUSE_FIND, PAUSE_QUEUE, job->queue), &paused));
+    if (paused) {
+        why->cause = JOB_WHY_PAUSED;
+        return PAWL_OK;
+    }
     if (!alive) {
         why->cause = JOB_WHY_NO_WORKER;
         return PAWL_OK;

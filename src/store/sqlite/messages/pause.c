@@ -73,7 +73,7 @@ pawl_status sqlite_pause_clear(struct store *store, enum pause_scope scope, pawl
     pawl_status status = statement_run_count(SQL(&op, SQLITE_Q_PAUSE_DELETE, scope, name), &changed);
     if (status == PAWL_OK && changed == 0)
         status = error_set(err, PAWL_NOT_FOUND, "pause_clear", "it is not paused");
-    if (status == PAWL_OK && scope != PAUSE_MESSAGE)
+    if (status == PAWL_OK && scope <= PAUSE_HANDLER)
         status = resume(&op, scope, name);
     op.news = true;
     return operation_end(&op, status);
