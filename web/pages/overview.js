@@ -10,7 +10,7 @@ import { JOB_STATES, failure, loading } from "../states.js";
 import { moment } from "../time.js";
 import { alertSentence, byUrgency, firedValues } from "../words.js";
 
-const SPAN_MS = 10 * 60000, KEPT = 700; // of the charts; points that are kept
+const SPAN_MS = 10 * 60000, SPAN_MIN_MS = 60000, KEPT = 700; // of the charts, and at least that; points that are kept
 const ALERTS_MS = 5000; // between two looks at the rules
 
 const sum = (rows, name) => rows.reduce((total, row) => total + (row[name] || 0), 0);
@@ -49,7 +49,8 @@ function tiles(sample, points) {
 }
 
 function charts(view, points, marks) {
-  const to_ms = points.length > 0 ? points[points.length - 1].at_ms : Date.now(), from_ms = to_ms - SPAN_MS;
+  const to_ms = points.length > 0 ? points[points.length - 1].at_ms : Date.now(), first_ms = points.length > 0 ? points[0].at_ms : to_ms;
+  const from_ms = Math.max(to_ms - SPAN_MS, Math.min(first_ms, to_ms - SPAN_MIN_MS));
   const near = points.filter((point) => point.at_ms >= from_ms - 15000), at = near.map((point) => point.at_ms);
   const draw = (title, unit, lines) => chart({ title, unit, lines, at, from_ms, to_ms, marks, go: view.go, hrefOf: (ms) => "/ui/history?at=" + ms,
     onRange: (from, to) => view.go(`/ui/history?from=${from}&to=${to}`) });

@@ -140,9 +140,9 @@ static void append_command(struct buf *buf, const struct operation *command) {
 const struct help_group help_groups[] = {
     {"start", "up worker server mcp"},
     {"send work", "send event snapshot job task schedule run statement pipeline"},
-    {"look", "status series why find monitor message stream perspective audit action"},
+    {"look", "status series why find monitor message perspective audit action"},
     {"act", "pause resume limit alert cleanup rebalance"},
-    {"run a fleet", "workers queue instance partition duty receptor agent tool"},
+    {"run a fleet", "workers queue instance partition stream duty receptor agent tool"},
     {"set up", "migrate setting transport check doctor maintain version help"},
     {NULL, NULL},
 };
