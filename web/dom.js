@@ -45,7 +45,7 @@ export function patch(old, fresh) {
   patchChildren(old, [...fresh.childNodes]);
 }
 
-// A child with a key is found again wherever it stood; the others are compared by their place.
+// A child with a key is found again wherever it was; the others are compared by their place.
 function patchChildren(parent, fresh) {
   const keyed = new Map();
   for (const child of parent.children) if (child.dataset?.key) keyed.set(child.dataset.key, child);

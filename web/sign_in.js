@@ -5,7 +5,7 @@ import { keep, recall } from "./keep.js";
 
 let asking = false;
 
-// begin: what goes on when somebody is signed in.
+// begin: what goes on once one is signed in.
 export function signInForm(begin, problem) {
   const submit = async (event) => {
     event.preventDefault();
@@ -29,7 +29,7 @@ export function signInForm(begin, problem) {
     h("button", { type: "submit", class: "primary" }, "Sign in"));
 }
 
-// Over the page, which stays as it was; the page goes on where it stood.
+// Over the page, which stays as it was; the page goes on where it was.
 export function askAgain(begin) {
   if (asking || document.getElementById("token")) return;
   asking = true;

@@ -155,7 +155,7 @@ export async function finderFinds() {
   }
 }
 
-// A session that ends elsewhere: the page says so once, signs in again where it stood, and says live only when it is.
+// A session that ends elsewhere: the page says so once, signs in again where it was, and says live only when it is.
 export async function sessionEnds() {
   await browser.visit("/ui/tasks");
   await browser.until("the stream", async () => (await text("#stream")) === "live");
