@@ -25,7 +25,7 @@ SECONDS_MAX = 120
 NARROW = 400
 # What a browser is asked, in the page: whether it is wider than the window, and which elements are the reason.
 WIDE = """<script>addEventListener('load', () => { document.documentElement.dataset.wide = [...document.querySelectorAll('body *')]
-  .filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest('pre, .wide, #pages, .skip, #found'))
+  .filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest('pre, .wide, #site_pages, .skip, #site_found'))
   .map((e) => e.tagName + ' ' + e.textContent.slice(0, 40)).join('; '); });</script></head>"""
 
 
@@ -124,7 +124,7 @@ class Opened(SiteTest):
                                   check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=SECONDS_MAX).stdout
 
     def found(self, words):
-        return re.search(r'<section id="found"(.*?)</section>', self.dom("index.html", "?q=" + words), re.S).group(1)
+        return re.search(r'<section id="site_found"(.*?)</section>', self.dom("index.html", "?q=" + words), re.S).group(1)
 
     def test_search(self):
         found = self.found("exactly+once")

@@ -71,7 +71,7 @@ function said(text, asked) {
 }
 
 async function search(text) {
-  const box = document.getElementById('found');
+  const box = document.getElementById('site_found');
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (!words.length) { box.hidden = true; return; }
   const found = find(await pages(), words);
@@ -91,18 +91,18 @@ async function search(text) {
 function moveIn(box, step) {
   const links = [...box.querySelectorAll('a')];
   const at = links.indexOf(document.activeElement);
-  (links[at + step] ?? document.querySelector('#search input')).focus();
+  (links[at + step] ?? document.querySelector('#site_search input')).focus();
 }
 
 function start() {
-  const form = document.getElementById('search');
+  const form = document.getElementById('site_search');
   const input = form.elements.q;
-  const box = document.getElementById('found');
-  const menu = document.getElementById('menu');
+  const box = document.getElementById('site_found');
+  const menu = document.getElementById('site_menu');
   input.addEventListener('focus', pages);
   input.addEventListener('input', () => search(input.value));
   form.addEventListener('submit', (event) => { event.preventDefault(); box.querySelector('a')?.click(); });
-  document.getElementById('theme').addEventListener('click', () => setTheme(dark() ? 'light' : 'dark'));
+  document.getElementById('site_theme').addEventListener('click', () => setTheme(dark() ? 'light' : 'dark'));
   menu.addEventListener('click', () => {
     const open = document.body.classList.toggle('menu');
     menu.setAttribute('aria-expanded', String(open));
@@ -129,7 +129,7 @@ function start() {
     });
     figure.append(button);
   }
-  document.querySelector('#pages [aria-current]')?.scrollIntoView({ block: 'nearest' });
+  document.querySelector('#site_pages [aria-current]')?.scrollIntoView({ block: 'nearest' });
   const asked = new URLSearchParams(location.search).get('q');
   if (asked) { input.value = asked; search(asked); }
 }
