@@ -200,7 +200,7 @@ $$;
 -- name: fingerprint
 -- Errors of one cause share it, whatever ids and numbers are in their texts.
 -- params: p_error text
--- returns: 16 hex digits, as domain/fingerprint.h computes them; NULL for NULL
+-- returns: 16 hex digits, as domain/failure/fingerprint.h computes them; NULL for NULL
 CREATE OR REPLACE FUNCTION pawl_internal.fingerprint(p_error text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
