@@ -30,8 +30,8 @@ static pawl_status show(struct request *request, const struct alert_row *row, in
 }
 
 static pawl_status alert_show(struct request *request, pawl_error *err) {
-    struct alert_row row;
-    int64_t now_ms;
+    struct alert_row row = {0};
+    int64_t now_ms = 0;
     TRY(find(request, &row, &now_ms, err));
     return show(request, &row, now_ms, err);
 }
@@ -126,8 +126,8 @@ static pawl_status begin_rule(const struct request *request, struct alert_row *r
 }
 
 static pawl_status alert_set(struct request *request, pawl_error *err) {
-    struct alert_row row;
-    int64_t now_ms;
+    struct alert_row row = {0};
+    int64_t now_ms = 0;
     pawl_status status = find(request, &row, &now_ms, err);
     if (status == PAWL_NOT_FOUND)
         status = begin_rule(request, &row, err);
@@ -137,8 +137,8 @@ static pawl_status alert_set(struct request *request, pawl_error *err) {
 }
 
 static pawl_status switch_rule(struct request *request, bool on, pawl_error *err) {
-    struct alert_row row;
-    int64_t now_ms;
+    struct alert_row row = {0};
+    int64_t now_ms = 0;
     TRY(find(request, &row, &now_ms, err));
     row.rule.enabled = on;
     return store_rule(request, &row, err);
@@ -153,8 +153,8 @@ static pawl_status alert_pause(struct request *request, pawl_error *err) {
 }
 
 static pawl_status alert_remove(struct request *request, pawl_error *err) {
-    struct alert_row row;
-    int64_t now_ms;
+    struct alert_row row = {0};
+    int64_t now_ms = 0;
     TRY(find(request, &row, &now_ms, err));
     if (!request_dry(request))
         TRY(request->store->ops->alerts->rule_remove(request->store, row.rule.name, err));
@@ -165,8 +165,8 @@ static pawl_status alert_remove(struct request *request, pawl_error *err) {
 /* ---- Silence and tests */
 
 static pawl_status set_silence(struct request *request, int64_t for_ms, pawl_error *err) {
-    struct alert_row row;
-    int64_t now_ms;
+    struct alert_row row = {0};
+    int64_t now_ms = 0;
     TRY(find(request, &row, &now_ms, err));
     struct alert_silence in = {.name = row.rule.name,
                                .actor = request->front->actor(request->self),
@@ -185,8 +185,8 @@ static pawl_status alert_unsilence(struct request *request, pawl_error *err) {
 }
 
 static pawl_status alert_try(struct request *request, pawl_error *err) {
-    struct alert_row row;
-    int64_t now_ms;
+    struct alert_row row = {0};
+    int64_t now_ms = 0;
     pawl_uuid id = {{0}};
     TRY(find(request, &row, &now_ms, err));
     if (!request_dry(request))
@@ -198,7 +198,7 @@ static pawl_status alert_try(struct request *request, pawl_error *err) {
 /* ---- What happened, and what can be looked at */
 
 static pawl_status alert_history(struct request *request, pawl_error *err) {
-    struct alert_changes found;
+    struct alert_changes found = {0};
     int limit = request_limit(request);
     TRY(request->store->ops->alerts->changes(request->store, request_text(request, "name"),
                                              request_after_number(request), limit, request->arena, &found,

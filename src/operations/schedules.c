@@ -35,7 +35,7 @@ static pawl_status schedule_find(struct request *request, struct job_schedule *s
 }
 
 static pawl_status schedule_show(struct request *request, pawl_error *err) {
-    struct job_schedule schedule;
+    struct job_schedule schedule = {0};
     TRY(schedule_find(request, &schedule, err));
     return request_shown(request, schedule_columns, SCHEDULE_COLUMNS, &schedule, err);
 }
@@ -138,7 +138,7 @@ pawl_status schedule_given(struct request *request, struct job_schedule *schedul
 
 /* Whether the caller may replace or remove the schedule of this name, if there is one. */
 static pawl_status schedule_owned(struct request *request, pawl_error *err) {
-    struct job_schedule schedule;
+    struct job_schedule schedule = {0};
     pawl_error none;
     pawl_status status = schedule_find(request, &schedule, &none);
     if (status == PAWL_OK)
@@ -149,7 +149,7 @@ static pawl_status schedule_owned(struct request *request, pawl_error *err) {
 }
 
 static pawl_status schedule_put(struct request *request, pawl_error *err) {
-    struct job_schedule schedule;
+    struct job_schedule schedule = {0};
     int64_t now_ms = 0;
     TRY(schedule_from(request, &schedule, err));
     TRY(schedule_owned(request, err));
@@ -171,7 +171,7 @@ static pawl_status schedule_remove(struct request *request, pawl_error *err) {
 }
 
 static pawl_status set_paused(struct request *request, bool paused, pawl_error *err) {
-    struct job_schedule schedule;
+    struct job_schedule schedule = {0};
     TRY(schedule_find(request, &schedule, err));
     schedule.paused = paused;
     TRY(schedule_store(request, &schedule, err));
@@ -202,7 +202,7 @@ static pawl_status schedule_preview_of(struct request *request, pawl_error *err)
 }
 
 static pawl_status schedule_run(struct request *request, pawl_error *err) {
-    struct job_schedule schedule;
+    struct job_schedule schedule = {0};
     TRY(schedule_find(request, &schedule, err));
     return task_enqueue(request, schedule.task, schedule.params, err);
 }

@@ -51,7 +51,7 @@ pawl_status task_owned(struct request *request, pawl_str name, pawl_error *err) 
 }
 
 static pawl_status task_show(struct request *request, pawl_error *err) {
-    struct task task;
+    struct task task = {0};
     TRY(task_find(request, request_text(request, "name"), &task, err));
     return request_shown(request, task_columns, TASK_COLUMNS, &task, err);
 }
@@ -117,7 +117,7 @@ static const struct column deleted_columns[] = {{COLUMN(TEXT, "name")}, {COLUMN(
 static const struct column paused_columns[] = {{COLUMN(TEXT, "schedule")}, {COLUMN(BOOL, "paused")}};
 
 static pawl_status task_remove(struct request *request, pawl_error *err) {
-    struct task task;
+    struct task task = {0};
     struct job_schedule_list found = {0};
     const struct store_jobs_ops *ops = request->store->ops->jobs;
     TRY(task_with_schedules(request, &task, &found, err));
@@ -130,7 +130,7 @@ static pawl_status task_remove(struct request *request, pawl_error *err) {
 
 /* Its schedules stop or go on; a schedule that goes on does not make up for the pause. */
 static pawl_status set_paused(struct request *request, bool paused, pawl_error *err) {
-    struct task task;
+    struct task task = {0};
     struct job_schedule_list found = {0};
     TRY(task_with_schedules(request, &task, &found, err));
     request_list(request, paused_columns, COLUMN_COUNT(paused_columns));
@@ -184,7 +184,7 @@ static pawl_status pipeline_steps(struct request *request, const struct pipeline
 }
 
 static pawl_status task_pipeline(struct request *request, pawl_error *err) {
-    struct task task;
+    struct task task = {0};
     const struct tree *spec = NULL, *document = NULL;
     const struct pipeline *pipeline = NULL;
     pawl_str text = {NULL, 0};

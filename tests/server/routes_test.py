@@ -138,6 +138,7 @@ class Routes(ServerTest):
         self.assertEqual((shown["worker_id"], shown["state"], shown["current_leases"]), (instance, "active", []))
         self.call("GET", "/v1/instances/{id}", id=server_support.cli_support.ABSENT, status=404)
         self.call("GET", "/v1/queue")
+        self.call("GET", "/v1/series", query="?of=kind&step_ms=10000")
         self.assertEqual(self.call("POST", "/v1/rebalance", {"max_leases": 0, "dry_run": True})["items"], [])
         cleaned = self.call("POST", "/v1/cleanup", {"dry_run": True})
         self.assertEqual(cleaned, {"workers_evicted": 0, "leases_released": 0, "leases_expired": 0, "dry_run": True})

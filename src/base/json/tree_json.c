@@ -68,7 +68,7 @@ static pawl_status read_token(struct json_reader *reader) {
     if (token->kind == TOKEN_CLOSE) {
         struct level *level = &reader->levels[reader->scan.depth];
         status = tree_build_close(&reader->build, token->type, level->first, &made);
-        return status == PAWL_OK ? keep(reader, made, level) : status;
+        return made != NULL ? keep(reader, made, level) : status;
     }
     struct level level = {reader->build.open_count, reader->key, token->line, token->column};
     if (reader->key.ptr != NULL && reader->key_line == token->line)

@@ -30,13 +30,15 @@ SHAPE(maintain, struct maintain_result, M(instances_removed), M(tombstones_remov
       M(requests_removed), M(claims_removed), M(history_removed), M(receptors_removed), M(claims_expired),
       M(tally_folded));
 SHAPE(rollup, struct rollup_cell, M(measure), M(kind), M(result), M(bucket), M(count), M(sum));
-/* Every bucket of a histogram: more members than SHAPE takes. */
+/* Every bucket of a histogram: more members than SHAPE takes. The name of a member stays bare in offsetof.
+ * NOLINTBEGIN(bugprone-macro-parentheses) */
 #define TEN(row, name, at)                                                                                   \
     EACH(MEMBER_OF, row, M(name[at]), M(name[at + 1]), M(name[at + 2]), M(name[at + 3]), M(name[at + 4]),    \
          M(name[at + 5]), M(name[at + 6]), M(name[at + 7]), M(name[at + 8]), M(name[at + 9]))
 #define BUCKETS(row, name)                                                                                   \
     TEN(row, name, 0), TEN(row, name, 10), TEN(row, name, 20), MEMBER_OF(row, M(name[30]))
 #define BOTH(row) BUCKETS(row, handle), BUCKETS(row, wait)
+/* NOLINTEND(bugprone-macro-parentheses) */
 /* Without what says which series. */
 static const struct member point_members[] = {EACH(MEMBER_OF, struct series_point, M(done), M(failed)),
                                               BOTH(struct series_point)};
