@@ -1,11 +1,11 @@
-// Pauses: topics, streams and handlers whose messages wait until they are resumed.
+// Pauses: topics, streams, handlers and queues whose work waits until they are resumed.
 import { drop, post } from "../api.js";
 import { act } from "../parts/dialog.js";
 import { h } from "../dom.js";
 import { listPage } from "../parts/list.js";
 import { moment } from "../time.js";
 
-const SCOPES = ["topic", "stream", "handler"];
+const SCOPES = ["topic", "stream", "handler", "queue"];
 const at = (row) => `/v1/pauses/${row.scope}/${encodeURIComponent(row.name)}`;
 
 function pauser(again) {
