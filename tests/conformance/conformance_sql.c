@@ -472,6 +472,7 @@ static const char wrong_calls[] =
     "WHEN a.name = 'events' THEN '[{\"type\": \"t\", \"payload\": {}}]' "
     "WHEN a.base IN ('json', 'jsonb') AND (a.name = 'partitions' OR a.name ~ "
     "'completions|failures|messages$|leases$|releases|scopes|cells') THEN '[]' "
+    "WHEN a.name = 'p_payload' THEN '{}' WHEN a.name = 'p_step_ms' THEN '10000' "
     "WHEN a.name = 'p_partition_count' THEN '100' WHEN a.name ~ 'stale' THEN '600' "
     "WHEN a.name IN ('p_flags', 'p_max_partitions_per_instance') THEN '0' WHEN a.name = "
     "'p_kinds' THEN '6' "

@@ -68,11 +68,17 @@ $$;
 -- A dead letter gets another payload.
 -- params: p_kind smallint, p_seq bigint, p_payload text (JSON)
 -- returns: 1 applied, 6 not found
+-- raises: PW001 the payload is not JSON
 -- tables: dead
 -- locks: the row
 CREATE OR REPLACE FUNCTION pawl_internal.dead_edit(p_kind smallint, p_seq bigint, p_payload text) RETURNS smallint
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 BEGIN
+    BEGIN
+        PERFORM p_payload::json;
+    EXCEPTION WHEN invalid_text_representation THEN
+        RAISE EXCEPTION 'the payload is not JSON: %', SQLERRM USING ERRCODE = 'PW001';
+    END;
     UPDATE pawl_internal.dead d SET payload = p_payload::json WHERE d.kind = p_kind AND d.seq = p_seq;
     RETURN CASE WHEN FOUND THEN 1 ELSE :ANSWER_NOT_FOUND END;
 END
