@@ -142,10 +142,10 @@ BEGIN
         FOR v_lost IN
             SELECT c.kind, array_agg(c.token ORDER BY c.token, s.seq) AS tokens,
                    array_agg(coalesce(m.id, a.id) ORDER BY c.token, s.seq) AS ids
-              FROM pawl_internal.claim c CROSS JOIN LATERAL unnest(c.seqs) AS s(seq)
-              LEFT JOIN pawl_internal.message m ON m.kind = c.kind AND m.lane = c.lane AND m.seq = s.seq
-              LEFT JOIN pawl_internal.aside a ON a.kind = c.kind AND a.seq = s.seq
-             WHERE c.instance = p_instance AND c.state = :CLAIM_ACTIVE AND c.token <= p_settled
+              FROM pawl_internal.claim_active c CROSS JOIN LATERAL unnest(pawl_internal.claim_seqs(c.claim)) AS s(seq)
+              LEFT JOIN pawl_internal.message m ON m.kind = c.kind AND m.lane = c.lane AND m.seq = s.seq AND c.source = :SOURCE_MESSAGE
+              LEFT JOIN pawl_internal.aside a ON a.kind = c.kind AND a.seq = s.seq AND c.source = :SOURCE_ASIDE
+             WHERE c.instance = p_instance AND c.token <= p_settled
                AND NOT EXISTS (SELECT 1 FROM unnest(p_tokens, p_numbers) AS h(token, seq)
                                 WHERE h.token = c.token AND h.seq = s.seq)
              GROUP BY c.kind ORDER BY c.kind LOOP
@@ -156,7 +156,7 @@ BEGIN
                 NULL;
             END;
         END LOOP;
-        SELECT coalesce(max(c.token), 0) INTO newest FROM pawl_internal.claim c WHERE c.instance = p_instance AND c.state = :CLAIM_ACTIVE;
+        SELECT coalesce(max(c.token), 0) INTO newest FROM pawl_internal.claim_active c WHERE c.instance = p_instance;
     ELSIF p_side = 2 THEN
         SELECT array_agg(c.token ORDER BY c.token, u.id) AS tokens, array_agg(u.id ORDER BY c.token, u.id) AS ids,
                array_agg(4::smallint) AS outcomes, array_agg(0::bigint) AS delays INTO v_lost
@@ -280,16 +280,16 @@ BEGIN
     IF p_wait THEN
         PERFORM 1 FROM pawl_internal.lane l
           WHERE l.owner = p_id
-             OR EXISTS (SELECT 1 FROM pawl_internal.claim c
-                         WHERE c.instance = p_id AND c.state = :CLAIM_ACTIVE AND c.kind = l.kind AND c.lane = l.lane)
+             OR EXISTS (SELECT 1 FROM pawl_internal.lane_claims(l.kind, l.lane) c WHERE c.instance = p_id)
           ORDER BY l.kind, l.lane FOR UPDATE;
-        PERFORM 1 FROM pawl_internal.claim c WHERE c.instance = p_id AND c.state = :CLAIM_ACTIVE ORDER BY c.token, c.part FOR UPDATE;
+        PERFORM 1 FROM pawl_internal.claim c
+          WHERE c.token IN (SELECT a.token FROM pawl_internal.claim_active a WHERE a.instance = p_id) AND c.state = :CLAIM_ACTIVE
+          ORDER BY c.token, c.part FOR UPDATE;
     END IF;
     SELECT array_agg(x.kind), array_agg(x.lane) INTO v_kinds, v_lanes
       FROM (SELECT l.kind, l.lane FROM pawl_internal.lane l
              WHERE l.owner = p_id
-                OR EXISTS (SELECT 1 FROM pawl_internal.claim c
-                            WHERE c.instance = p_id AND c.state = :CLAIM_ACTIVE AND c.kind = l.kind AND c.lane = l.lane)
+                OR EXISTS (SELECT 1 FROM pawl_internal.lane_claims(l.kind, l.lane) c WHERE c.instance = p_id)
              ORDER BY l.kind, l.lane FOR UPDATE SKIP LOCKED) x;
     UPDATE pawl_internal.lane l SET owner = NULL, draining = false
       FROM unnest(v_kinds, v_lanes) AS u(kind, lane) WHERE l.kind = u.kind AND l.lane = u.lane AND l.owner = p_id;
@@ -298,8 +298,9 @@ BEGIN
     FOR v_claim IN
         WITH locked AS MATERIALIZED (
             SELECT c.token, c.part FROM pawl_internal.claim c
-              JOIN unnest(v_kinds, v_lanes) AS u(kind, lane) ON u.kind = c.kind AND u.lane = c.lane
-             WHERE c.instance = p_id AND c.state = :CLAIM_ACTIVE ORDER BY c.token, c.part FOR UPDATE OF c SKIP LOCKED)
+             WHERE c.token IN (SELECT a.token FROM unnest(v_kinds, v_lanes) AS u(kind, lane)
+                                CROSS JOIN LATERAL pawl_internal.lane_claims(u.kind, u.lane) a WHERE a.instance = p_id)
+               AND c.state = :CLAIM_ACTIVE ORDER BY c.token, c.part FOR UPDATE OF c SKIP LOCKED)
         SELECT k.token, k.part FROM locked k
          WHERE (SELECT count(*) FROM locked n WHERE n.token = k.token)
                = (SELECT count(*) FROM pawl_internal.claim a WHERE a.token = k.token AND a.state = :CLAIM_ACTIVE)
@@ -325,7 +326,7 @@ BEGIN
     END;
     PERFORM pawl_internal.checkpoints_recover(p_id, p_now);
     v_all := v_all AND NOT EXISTS (SELECT 1 FROM pawl_internal.lane l WHERE l.owner = p_id)
-             AND NOT EXISTS (SELECT 1 FROM pawl_internal.claim c WHERE c.instance = p_id AND c.state = :CLAIM_ACTIVE)
+             AND NOT EXISTS (SELECT 1 FROM pawl_internal.claim_active c WHERE c.instance = p_id)
              AND NOT EXISTS (SELECT 1 FROM pawl_internal.checkpoint c WHERE c.instance = p_id);
     IF v_all THEN
         DELETE FROM pawl_internal.waiter w WHERE w.instance = p_id;
@@ -569,8 +570,8 @@ SET jit = off AS $$
       LEFT JOIN (SELECT x.owner, count(*) FILTER (WHERE x.kind = :KIND_OUTBOX) AS outbox, count(*) FILTER (WHERE x.kind = :KIND_INBOX) AS inbox,
                         count(*) FILTER (WHERE x.kind = :KIND_PERSPECTIVE) AS perspective
                    FROM pawl_internal.lane x GROUP BY x.owner) l ON l.owner = i.id
-      LEFT JOIN (SELECT x.instance, count(*) AS claims, sum(cardinality(x.seqs)) AS in_flight
-                   FROM pawl_internal.claim x WHERE x.state = :CLAIM_ACTIVE GROUP BY x.instance) c ON c.instance = i.id
+      LEFT JOIN (SELECT x.instance, count(*) AS claims, sum(coalesce(cardinality(x.seqs), x.items)) AS in_flight
+                   FROM pawl_internal.claim_active x GROUP BY x.instance) c ON c.instance = i.id
       LEFT JOIN (SELECT x.instance, sum(cardinality(x.ids)) AS jobs
                    FROM pawl_internal.job_claim x WHERE x.state = :CLAIM_ACTIVE GROUP BY x.instance) j ON j.instance = i.id
      ORDER BY i.id

@@ -44,8 +44,7 @@ DECLARE
 BEGIN
     FOR v_lane IN SELECT l.lane FROM pawl_internal.lane l
                    WHERE l.kind = p_kind AND l.owner = p_instance AND l.draining
-                     AND NOT EXISTS (SELECT 1 FROM pawl_internal.claim c WHERE c.kind = p_kind AND c.lane = l.lane AND c.state = :CLAIM_ACTIVE
-                          AND c.token >= l.low_token)
+                     AND NOT EXISTS (SELECT 1 FROM pawl_internal.lane_claims(l.kind, l.lane))
                    ORDER BY l.lane FOR UPDATE SKIP LOCKED LOOP
         -- No claim begins on a draining lane, so what was seen without the lock still holds.
         UPDATE pawl_internal.lane l SET owner = NULL, draining = false WHERE l.kind = p_kind AND l.lane = v_lane;
@@ -71,42 +70,70 @@ BEGIN
 END
 $$;
 
--- name: lanes_piled
--- What a claim reads of its lanes, when a long-open transaction has made their old versions pile up.
--- params: p_instance uuid, p_kind smallint, p_early boolean: busy lanes are visited, and no others; p_now bigint
--- returns: overdue: some claim there is; drained: some lane waits for nothing but to be given up; busy: some lane is; of the
---   lanes to visit, by token: number, place in the table, token, where to read from (NULL: lane_start says), last seq read, and
---   whether a claim on them takes long
--- tables: lane, claim (read)
--- claim has the same statement over all lanes at once: one for both cost every claim 60 µs.
-CREATE OR REPLACE FUNCTION pawl_internal.lanes_piled(
-    p_instance uuid, p_kind smallint, p_early boolean, p_now bigint, OUT overdue boolean, OUT drained boolean, OUT busy boolean,
-    OUT lanes integer[], OUT places tid[], OUT tokens bigint[], OUT starts bigint[], OUT highs bigint[], OUT slow boolean[])
-LANGUAGE plpgsql STABLE AS $$
+-- name: lanes_filled
+-- The next of some lanes that have something to claim, found without a lock.
+-- params: p_kind smallint, p_lanes integer[], p_after integer: the places up to this one are left out, p_limit integer, p_now bigint
+-- returns: places in p_lanes, ascending; NULL: there are none. A lane in which late commits would be looked for very far back, time
+--   and again, is among them
+-- tables: claim, message, hold (read)
+CREATE OR REPLACE FUNCTION pawl_internal.lanes_filled(
+    p_kind smallint, p_lanes integer[], p_after integer, p_limit integer, p_now bigint) RETURNS integer[]
+LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    v_seen pg_snapshot := pg_current_snapshot();
+    v_max xid8 := pg_snapshot_xmax(v_seen);
+    v_own xid8 := pg_current_xact_id_if_assigned();
 BEGIN
+    RETURN (
+        SELECT array_agg(f.n)
+          FROM (SELECT u.n
+                  FROM unnest(p_lanes) WITH ORDINALITY AS u(lane, n)
+                 CROSS JOIN LATERAL (SELECT c.at, c.old_at, (c.cursor).* FROM pawl_internal.claim c WHERE c.kind = p_kind AND c.lane = u.lane
+                                      ORDER BY c.token DESC, c.part LIMIT 1) l
+                 CROSS JOIN LATERAL ( -- as cursor_next
+                       SELECT least(l.at, CASE WHEN v_max > l.edge OR v_own >= l.edge THEN l.before END,
+                                    CASE WHEN v_max > pg_snapshot_xmax(l.seen) OR v_own < l.edge THEN l.open_floor END,
+                                    CASE WHEN l.open_xids <> '{}' THEN
+                                         (SELECT min(o.floor) FROM unnest(l.open_xids, l.open_floors) AS o(xid, floor)
+                                           WHERE o.xid = v_own OR pg_visible_in_snapshot(o.xid, v_seen)) END) AS start OFFSET 0) r
+                 WHERE u.n > p_after
+                   AND (EXISTS (SELECT 1 FROM pawl_internal.message m
+                                 WHERE m.kind = p_kind AND m.lane = u.lane AND m.seq > r.start
+                                   AND NOT (m.seq <= l.at AND (m.xid = l.own OR pg_visible_in_snapshot(m.xid, l.seen))))
+                        OR EXISTS (SELECT 1 FROM pawl_internal.hold h
+                                    WHERE h.kind = p_kind AND h.lane = u.lane AND h.state = :HOLD_WAITING AND h.due_ms <= p_now)
+                        OR r.start < l.at - 20000 OR l.old_at IS NOT NULL)
+                 LIMIT p_limit) f);
+END
+$$;
+
+-- name: lanes_look
+-- What a claim needs to know of the caller's lanes, read without a lock.
+-- params: p_instance uuid, p_kind smallint, p_lane integer (NULL: all), p_early boolean: busy lanes are visited, and no others; p_now bigint
+-- returns: overdue: some claim there is; drained: some lane waits for nothing but to be given up; busy: some lane is; of the
+--   lanes to visit, the least recently claimed first: number, and token of the newest claim
+-- tables: lane, claim (read)
+CREATE OR REPLACE FUNCTION pawl_internal.lanes_look(
+    p_instance uuid, p_kind smallint, p_lane integer, p_early boolean, p_now bigint, OUT overdue boolean, OUT drained boolean,
+    OUT busy boolean, OUT lanes integer[], OUT tokens bigint[])
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+    -- IS NOT DISTINCT keeps it on the primary key. A claim of suspects holds up their streams, not their lane.
     SELECT bool_or(x.overdue), bool_or(x.draining AND x.began_ms IS NULL), bool_or(x.busy),
-           array_agg(x.lane) FILTER (WHERE x.visit),
-           array_agg(x.place) FILTER (WHERE x.visit),
-           array_agg(x.token) FILTER (WHERE x.visit),
-           array_agg(x.start) FILTER (WHERE x.visit),
-           array_agg(x.high) FILTER (WHERE x.visit),
-           array_agg(x.began_ms IS NOT NULL) FILTER (WHERE x.visit)
-      INTO overdue, drained, busy, lanes, places, tokens, starts, highs, slow
-      FROM (SELECT y.*, NOT y.draining AND y.busy = p_early AS visit
-              FROM (SELECT l.lane, l.place, l.token, l.high, l.draining, c.began_ms, c.lease_until_ms <= p_now AS overdue,
-                   CASE WHEN l.open_xids = '{}' THEN l.low END AS start,
-                   c.began_ms IS NOT NULL AND c.began_ms > p_now - 1000
-                   -- a suspect holds up its stream, not its lane
-                   AND (c.suspect = :SUSPECT_NO OR EXISTS (
-                           SELECT 1 FROM pawl_internal.claim b WHERE b.kind = p_kind AND b.lane = l.lane AND b.state = :CLAIM_ACTIVE
-                              AND b.token >= l.low_token AND b.suspect = :SUSPECT_NO)) AS busy
-              FROM generate_series(0, pawl_internal.lane_count() - 1) AS n(lane)
-             CROSS JOIN LATERAL (SELECT s.ctid AS place, s.* FROM pawl_internal.lane s
-                                  WHERE s.kind = p_kind AND s.lane = n.lane ORDER BY s.era DESC LIMIT 1) l
-              LEFT JOIN LATERAL (SELECT a.began_ms, a.lease_until_ms, a.suspect FROM pawl_internal.claim a
-                                  WHERE a.kind = p_kind AND a.lane = l.lane AND a.state = :CLAIM_ACTIVE
-                                    AND a.token >= l.low_token OFFSET 0) c ON true -- OFFSET: lane by lane, always
-             WHERE l.owner = p_instance ORDER BY l.token OFFSET 0) y) x;
+           array_agg(x.lane) FILTER (WHERE NOT x.draining AND x.busy = p_early),
+           array_agg(x.token) FILTER (WHERE NOT x.draining AND x.busy = p_early)
+      INTO overdue, drained, busy, lanes, tokens
+      FROM (SELECT l.lane, n.token, l.draining, a.overdue, a.began_ms, coalesce(a.began_ms > p_now - 1000 AND a.common, false) AS busy
+              FROM pawl_internal.lane l
+             CROSS JOIN LATERAL (SELECT c.token, c.turn, c.low_token FROM pawl_internal.claim c WHERE c.kind = p_kind AND c.lane = l.lane
+                                  ORDER BY c.token DESC, c.part LIMIT 1) n
+             CROSS JOIN LATERAL (SELECT bool_or(c.lease_until_ms <= p_now) AS overdue, min(c.began_ms) AS began_ms,
+                                        bool_or(c.suspect = :SUSPECT_NO) AS common
+                                   FROM pawl_internal.claim c
+                                  WHERE c.kind = p_kind AND c.lane = l.lane AND c.token >= n.low_token AND c.state = :CLAIM_ACTIVE) a
+             WHERE l.kind = p_kind AND l.lane BETWEEN coalesce(p_lane, 0) AND coalesce(p_lane, 2147483647)
+               AND l.owner IS NOT DISTINCT FROM p_instance
+             ORDER BY greatest(l.token, n.turn) OFFSET 0) x;
 END
 $$;
 
@@ -214,16 +241,13 @@ BEGIN
 
         UPDATE pawl_internal.lane l SET owner = NULL, draining = false
          WHERE l.kind = p_kind AND l.owner = p_caller AND l.draining
-           AND NOT EXISTS (SELECT 1 FROM pawl_internal.claim c WHERE c.kind = p_kind AND c.lane = l.lane AND c.state = :CLAIM_ACTIVE
-                              AND c.token >= l.low_token);
+           AND NOT EXISTS (SELECT 1 FROM pawl_internal.lane_claims(l.kind, l.lane));
         GET DIAGNOSTICS given = ROW_COUNT;
 
         v_left := least(v_share.owned - v_share.quota, (v_lanes + 1) / 2);
         IF v_left > 0 THEN
             WITH surplus AS (
-                SELECT l.lane, EXISTS (SELECT 1 FROM pawl_internal.claim c
-                                        WHERE c.kind = p_kind AND c.lane = l.lane AND c.state = :CLAIM_ACTIVE
-                              AND c.token >= l.low_token) AS busy
+                SELECT l.lane, EXISTS (SELECT 1 FROM pawl_internal.lane_claims(l.kind, l.lane)) AS busy
                   FROM pawl_internal.lane l WHERE l.kind = p_kind AND l.owner = p_caller AND NOT l.draining
                  ORDER BY 2, l.lane DESC LIMIT v_left)
             UPDATE pawl_internal.lane l SET owner = CASE WHEN s.busy THEN l.owner END, draining = s.busy
@@ -263,8 +287,11 @@ CREATE OR REPLACE FUNCTION pawl_internal.view_lanes(p_kind smallint) RETURNS TAB
     lane integer, owner uuid, token bigint, high bigint, moves bigint, draining boolean, claims integer, holds integer)
 LANGUAGE sql VOLATILE SECURITY DEFINER ROWS 64
 SET jit = off AS $$
-    SELECT l.lane, l.owner, l.token, l.high, l.moves, l.draining,
-           (SELECT count(*) FROM pawl_internal.claim c WHERE c.kind = l.kind AND c.lane = l.lane AND c.state = :CLAIM_ACTIVE)::integer,
+    SELECT l.lane, l.owner, greatest(l.token, n.turn), n.at, l.moves, l.draining,
+           (SELECT count(*) FROM pawl_internal.lane_claims(l.kind, l.lane))::integer,
            (SELECT count(*) FROM pawl_internal.hold h WHERE h.kind = l.kind AND h.lane = l.lane)::integer
-      FROM pawl_internal.lane l WHERE l.kind = p_kind ORDER BY l.lane
+      FROM pawl_internal.lane l
+     CROSS JOIN LATERAL (SELECT c.turn, c.at FROM pawl_internal.claim c WHERE c.kind = l.kind AND c.lane = l.lane
+                          ORDER BY c.token DESC, c.part LIMIT 1) n
+     WHERE l.kind = p_kind ORDER BY l.lane
 $$;

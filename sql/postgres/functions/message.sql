@@ -49,10 +49,13 @@ BEGIN
                                      UNION SELECT a.kind, a.lane FROM pawl_internal.aside a WHERE a.id = p_name::uuid)
           ORDER BY l.kind, l.lane FOR UPDATE;
         PERFORM 1 FROM pawl_internal.claim c
-          JOIN (SELECT m.kind, m.lane, m.seq FROM pawl_internal.message m WHERE m.id = p_name::uuid
-                UNION SELECT a.kind, a.lane, a.seq FROM pawl_internal.aside a WHERE a.id = p_name::uuid) s
-            ON s.kind = c.kind AND s.lane = c.lane AND s.seq = ANY (c.seqs)
-         WHERE c.state = :CLAIM_ACTIVE ORDER BY c.token, c.part FOR SHARE OF c;
+         WHERE c.state = :CLAIM_ACTIVE
+           AND (c.token, c.part) IN (SELECT o.token, o.part
+                                       FROM (SELECT m.kind, m.lane, m.seq FROM pawl_internal.message m WHERE m.id = p_name::uuid
+                                             UNION SELECT a.kind, a.lane, a.seq FROM pawl_internal.aside a WHERE a.id = p_name::uuid) s
+                                      CROSS JOIN LATERAL pawl_internal.lane_claims(s.kind, s.lane) o
+                                      WHERE s.seq = ANY (pawl_internal.claim_seqs(o)))
+         ORDER BY c.token, c.part FOR SHARE;
         FOR v_row IN SELECT a.kind, a.lane, a.key FROM pawl_internal.aside a
                       WHERE a.id = p_name::uuid AND a.scheduled_ms = pawl_internal.until_resumed() ORDER BY a.kind, a.key LOOP
             PERFORM 1 FROM pawl_internal.hold h WHERE h.kind = v_row.kind AND h.key = v_row.key FOR UPDATE;
@@ -169,8 +172,8 @@ BEGIN
                       ELSE array_fill(:ANSWER_APPLIED::smallint, ARRAY[v_count]) END;
 
     -- A function scan keeps the order of the arrays, and nextval is drawn row by row after the filter.
-    INSERT INTO pawl_internal.message (seq, {{message}})
-    SELECT nextval('pawl_internal.message_seq'), p_kind, p.partition % pawl_internal.lane_count(), p.partition, p.id, p.stream, p.topic,
+    INSERT INTO pawl_internal.message (segment, seq, xid, {{message}})
+    SELECT pg_sequence_last_value('pawl_internal.segment_seq') % 3, nextval('pawl_internal.message_seq'), v_xid, p_kind, p.partition % pawl_internal.lane_count(), p.partition, p.id, p.stream, p.topic,
            p.type, p.payload, p.headers, p.correlation_id, p.causation_id, p.traceparent, p_consumer, v_now
       FROM (SELECT u.*, pawl_internal.partition_here(coalesce(u.stream, u.id::text)) AS partition
               FROM unnest(p_ids, p_streams, p_topics, p_types, p_payloads, p_headers, p_correlation_ids,

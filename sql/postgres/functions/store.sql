@@ -102,7 +102,8 @@ $$;
 -- For a restored database: every token granted before is older than every token granted after.
 -- params: p_cause smallint: 1 asked, 3 another cluster
 -- returns: the new epoch
--- tables: settings (written), lane (written: what it knew of transaction ids is forgotten)
+-- tables: settings (written); message (updated), claim (inserted): another cluster counts other transactions, so what was read
+--   gets an id that every snapshot sees, the rest that of this transaction, and every lane a cursor to match
 -- locks: all lanes, the settings row
 CREATE OR REPLACE FUNCTION pawl_internal.epoch_raise(p_cause smallint DEFAULT :EPOCH_ASKED::smallint) RETURNS bigint
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
@@ -111,9 +112,19 @@ DECLARE
 BEGIN
     {{needs p_cause}}
     PERFORM 1 FROM pawl_internal.lane l ORDER BY l.kind, l.lane FOR UPDATE;
-    -- Another cluster counts other transactions: read every lane from its beginning once.
-    UPDATE pawl_internal.lane l SET low = 0, cut_seqs = '{}', cut_xids = '{}', open_xids = '{}', seen_xmax = NULL;
     UPDATE pawl_internal.settings s SET epoch = s.epoch + 1, epoch_ms = pawl_internal.now_ms(), epoch_cause = p_cause RETURNING s.epoch INTO v_epoch;
+    PERFORM pawl_internal.claims_list(ARRAY(SELECT c.token FROM pawl_internal.claim_active c WHERE c.source = :SOURCE_MESSAGE));
+    UPDATE pawl_internal.message m SET xid = CASE WHEN pawl_internal.was_read(m.seq, m.xid, n.last) THEN '3' ELSE pg_current_xact_id() END
+      FROM pawl_internal.lane l
+     CROSS JOIN LATERAL (SELECT c AS last FROM pawl_internal.claim c WHERE c.kind = l.kind AND c.lane = l.lane ORDER BY c.token DESC, c.part LIMIT 1) n
+     WHERE m.kind = l.kind AND m.lane = l.lane;
+    INSERT INTO pawl_internal.claim (token, part, kind, lane, state, low_token, turn, at, cursor)
+    SELECT t.token, 1, l.kind, l.lane, :CLAIM_DONE,
+           coalesce((SELECT min(c.token) FROM pawl_internal.lane_claims(l.kind, l.lane) c), t.token), n.turn,
+           coalesce(pg_sequence_last_value('pawl_internal.message_seq'), 0),
+           ROW('4:4:', '0', 0, '4', '{}', '{}', 0)::pawl_internal.cursor
+      FROM pawl_internal.lane l CROSS JOIN LATERAL (SELECT pawl_internal.token_next() AS token, l.kind OFFSET 0) t
+     CROSS JOIN LATERAL (SELECT c.turn FROM pawl_internal.claim c WHERE c.kind = l.kind AND c.lane = l.lane ORDER BY c.token DESC, c.part LIMIT 1) n;
     RETURN v_epoch;
 END
 $$;
@@ -178,6 +189,8 @@ BEGIN
     DELETE FROM pawl_internal.claim c
      WHERE c.ctid = ANY (ARRAY(SELECT o.ctid FROM pawl_internal.claim o
                                 WHERE o.state <> :CLAIM_ACTIVE AND o.lease_until_ms < v_now - 3600000
+                                  AND o.token < (SELECT n.token FROM pawl_internal.claim n WHERE n.kind = o.kind AND n.lane = o.lane
+                                                  ORDER BY n.token DESC LIMIT 1) -- the newest has the cursor
                                 LIMIT p_rows_max FOR UPDATE SKIP LOCKED));
     GET DIAGNOSTICS claims_removed = ROW_COUNT;
     DELETE FROM pawl_internal.history h
@@ -188,7 +201,7 @@ BEGIN
     DELETE FROM pawl_internal.receptor r
      WHERE r.ctid = ANY (ARRAY(SELECT o.ctid FROM pawl_internal.receptor o
                                 WHERE o.updated_ms < v_now - greatest(v_settings.history_ms, v_settings.dedupe_ms)
-                                  AND NOT EXISTS (SELECT 1 FROM pawl_internal.message m WHERE m.id = o.event_id)
+                                  AND NOT EXISTS (SELECT 1 FROM pawl_internal.live_message m WHERE m.id = o.event_id)
                                   AND NOT EXISTS (SELECT 1 FROM pawl_internal.aside a WHERE a.id = o.event_id)
                                   AND NOT EXISTS (SELECT 1 FROM pawl_internal.dead d WHERE d.id = o.event_id)
                                 ORDER BY o.updated_ms LIMIT p_rows_max FOR UPDATE OF o SKIP LOCKED));

@@ -76,7 +76,7 @@ BEGIN
                        'instance_register', 'heartbeat', 'instance_full', 'grants_settle', 'instance_deregister', 'liveness_hold', 'peers_look',
                        'lanes_rebalance', 'lanes_owned', 'claim', 'complete', 'fail', 'release', 'renew', 'batch_begin',
                        'process_work_batch', 'receptor_register', 'receptor_list', 'receptors_feed', 'receptors_report', 'view_receptors', 'checkpoints_report', 'maintain', 'view_counts', 'duty_take',
-                       'duty_leave', 'finish', 'receive_many', 'refuse_many', 'view_pauses', 'pause_clear', 'claim_lane',
+                       'duty_leave', 'finish', 'receive_many', 'refuse_many', 'view_pauses', 'pause_clear', 
                        'wait_begin', 'wait_late', 'wait_end', 'wake',
                        'append', 'events_append', 'events_read', 'events_all', 'events_head', 'events_stamp', 'event_rows', 'event_rows_typed',
                        'snapshot_put', 'snapshot_get', 'perspective_backfill', 'perspective_list', 'perspective_defined', 'perspective_reached',
@@ -207,7 +207,7 @@ END
 $$
 
 -- name: migrate_seed
--- The settings, the lanes and the balance rows of a new schema; does nothing when they are there.
+-- The settings, the lanes with their first cursors, and the balance rows of a new schema; does nothing when they are there.
 -- params: partition_count integer, lane_count integer
 WITH made AS (
     INSERT INTO pawl_internal.settings (partition_count, lane_count, timeline)
@@ -215,10 +215,16 @@ WITH made AS (
             pg_catalog.left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 8))
     ON CONFLICT (one) DO NOTHING RETURNING lane_count),
 kinds AS (
-    INSERT INTO pawl_internal.balance (kind) SELECT k.kind FROM made, pg_catalog.generate_series(1, 3) AS k(kind))
-INSERT INTO pawl_internal.lane (kind, lane)
-SELECT k.kind, l.lane FROM made m, pg_catalog.generate_series(1, 3) AS k(kind),
-       pg_catalog.generate_series(0, m.lane_count - 1) AS l(lane)
+    INSERT INTO pawl_internal.balance (kind) SELECT k.kind FROM made, pg_catalog.generate_series(1, 3) AS k(kind)),
+lanes AS (
+    INSERT INTO pawl_internal.lane (kind, lane)
+    SELECT k.kind, l.lane FROM made m, pg_catalog.generate_series(1, 3) AS k(kind),
+           pg_catalog.generate_series(0, m.lane_count - 1) AS l(lane)
+    RETURNING kind, lane)
+INSERT INTO pawl_internal.claim (token, part, kind, lane, state, cursor)
+SELECT 0, l.kind * 10000 + l.lane, l.kind, l.lane, :CLAIM_DONE,
+       ROW('1:1:', '0', 0, '1', '{}', '{}', 0)::pawl_internal.cursor
+  FROM lanes l
 
 -- name: migrate_settings
 -- How names are resolved and bodies checked while a migration runs.
