@@ -144,7 +144,7 @@ const char *where_is(struct scene *scene, int n) {
     const char *id = message_id(scene, n);
     return run(scene, scene->observer,
                text(scene,
-                    "SELECT coalesce((SELECT 'message' FROM pawl_internal.message WHERE id = '%s'), "
+                    "SELECT coalesce((SELECT 'message' FROM pawl_internal.live_message WHERE id = '%s'), "
                     "(SELECT 'aside a' || attempts || ' d' || deaths || ' l' || losses FROM "
                     "pawl_internal.aside WHERE "
                     "id = '%s'), "

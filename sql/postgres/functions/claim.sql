@@ -20,7 +20,7 @@ DECLARE
     v_slots integer;
     v_left integer := p_max;
     v_early boolean := false; -- busy lanes are visited
-    v_look record;
+    v_look pawl_internal.look;
     v_next integer[]; -- places in v_look.lanes
     v_place integer;
     v_search integer; -- how many lanes to look for next; 0: there are no more
@@ -80,7 +80,7 @@ BEGIN
 
     LOOP
         LOOP
-            SELECT k.* INTO v_look FROM pawl_internal.lanes_look(p_instance, p_kind, p_lane, v_early, v_now) k;
+            v_look := pawl_internal.lanes_look(p_instance, p_kind, p_lane, v_early, v_now);
             EXIT WHEN v_look.overdue IS NOT TRUE OR p_lane IS NOT NULL OR pawl_internal.claims_expire(p_instance, p_kind, true, v_now) = 0;
         END LOOP;
         IF v_look.drained AND p_lane IS NULL THEN
@@ -89,23 +89,23 @@ BEGIN
         IF v_resumed THEN
             PERFORM pawl_internal.pauses_settle(v_now);
         END IF;
-        -- A worker without slots gets nothing while it runs a suspect.
-        IF v_slots = 0 AND EXISTS (SELECT 1 FROM pawl_internal.claim_active c WHERE c.instance = p_instance AND c.suspect = :SUSPECT_BEGUN) THEN
-            RETURN;
-        END IF;
-
         v_place := 0;
         v_next := '{}';
         v_search := 1; -- mostly the first that has something is enough
         WHILE v_left > 0 LOOP
             IF cardinality(v_next) = 0 THEN
                 EXIT WHEN v_search = 0;
-                v_next := pawl_internal.lanes_filled(p_kind, v_look.lanes, v_place, v_search, v_now);
+                v_next := pawl_internal.lanes_filled(p_kind, v_look, v_place, v_search, v_now);
                 EXIT WHEN v_next IS NULL;
                 v_search := CASE WHEN cardinality(v_next) = v_search THEN 16 ELSE 0 END;
             END IF;
             v_place := v_next[1];
             v_next := v_next[2:];
+            -- A worker without slots gets nothing while it runs a suspect.
+            IF v_bound IS NULL AND v_slots = 0
+               AND EXISTS (SELECT 1 FROM pawl_internal.claim_active c WHERE c.instance = p_instance AND c.suspect = :SUSPECT_BEGUN) THEN
+                RETURN;
+            END IF;
             IF v_bound IS NULL AND v_fresh THEN
                 v_bound := pg_current_xact_id();
             ELSIF v_bound IS NULL THEN
@@ -165,6 +165,10 @@ BEGIN
                 RETURN QUERY SELECT i.* FROM unnest(v_careful.tokens) WITH ORDINALITY AS t(token, n)
                                CROSS JOIN LATERAL pawl_internal.claim_items(t.token, 1) i ORDER BY t.n, i.seq;
                 v_count := v_careful.used;
+                IF v_last.old_at IS NOT NULL AND v_count = 0 THEN -- there were no more late commits: now the rest of the lane
+                    v_look.tokens[v_place] := v_new.token;
+                    v_next := v_place || v_next;
+                END IF;
             END IF;
             v_left := v_left - v_count;
         END LOOP;
@@ -344,6 +348,7 @@ LANGUAGE sql STABLE ROWS 2 AS $$
        AND a.token OPERATOR(pg_catalog.>=) (
            SELECT n.low_token FROM pawl_internal.claim n WHERE n.kind OPERATOR(pg_catalog.=) p_kind AND n.lane OPERATOR(pg_catalog.=) p_lane
             ORDER BY n.token DESC, n.part LIMIT 1)
+    OFFSET 0 -- lane by lane, always
 $$;
 
 -- name: lane_waiting

@@ -186,13 +186,20 @@ BEGIN
      WHERE r.key IN (SELECT o.key FROM pawl_internal.request o WHERE o.made_ms < v_now - 3600000
                       LIMIT p_rows_max FOR UPDATE SKIP LOCKED);
     GET DIAGNOSTICS requests_removed = ROW_COUNT;
-    DELETE FROM pawl_internal.claim c
-     WHERE c.ctid = ANY (ARRAY(SELECT o.ctid FROM pawl_internal.claim o
-                                WHERE o.state <> :CLAIM_ACTIVE AND o.lease_until_ms < v_now - 3600000
-                                  AND o.token < (SELECT n.token FROM pawl_internal.claim n WHERE n.kind = o.kind AND n.lane = o.lane
-                                                  ORDER BY n.token DESC LIMIT 1) -- the newest has the cursor
-                                LIMIT p_rows_max FOR UPDATE SKIP LOCKED));
-    GET DIAGNOSTICS claims_removed = ROW_COUNT;
+    -- The newest claim of a lane stays as its cursor, and is forgotten as a claim.
+    WITH ended AS MATERIALIZED (
+        SELECT o.token, o.part, o.instance IS NOT NULL AS known,
+               o.token = (SELECT n.token FROM pawl_internal.claim n WHERE n.kind = o.kind AND n.lane = o.lane ORDER BY n.token DESC LIMIT 1) AS newest
+          FROM pawl_internal.claim o
+         WHERE o.state <> :CLAIM_ACTIVE AND o.lease_until_ms < v_now - 3600000
+           AND (o.instance IS NOT NULL OR EXISTS (SELECT 1 FROM pawl_internal.claim n WHERE n.kind = o.kind AND n.lane = o.lane AND n.token > o.token))
+         LIMIT p_rows_max FOR UPDATE SKIP LOCKED),
+    gone AS (
+        DELETE FROM pawl_internal.claim c USING ended e WHERE c.token = e.token AND c.part = e.part AND NOT e.newest),
+    kept AS (
+        UPDATE pawl_internal.claim c SET instance = NULL, request = NULL, done_ids = '{}' FROM ended e
+         WHERE c.token = e.token AND c.part = e.part AND e.newest)
+    SELECT count(*) INTO claims_removed FROM ended e WHERE e.known;
     DELETE FROM pawl_internal.history h
      WHERE h.ctid = ANY (ARRAY(SELECT o.ctid FROM pawl_internal.history o WHERE o.ended_ms < v_now - v_settings.history_ms
                                 LIMIT p_rows_max FOR UPDATE SKIP LOCKED));
