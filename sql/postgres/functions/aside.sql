@@ -102,6 +102,7 @@ BEGIN
     ELSE
         v_new.state := :CLAIM_DONE;
         v_new.turn := p_last.turn;
+        v_new.instance := NULL;
         v_new.request := NULL;
     END IF;
     PERFORM pawl_internal.claim_add(v_new);

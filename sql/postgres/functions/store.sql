@@ -109,6 +109,8 @@ CREATE OR REPLACE FUNCTION pawl_internal.epoch_raise(p_cause smallint DEFAULT :E
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_epoch bigint;
+    v_lane record;
+    v_token bigint;
 BEGIN
     {{needs p_cause}}
     PERFORM 1 FROM pawl_internal.lane l ORDER BY l.kind, l.lane FOR UPDATE;
@@ -118,13 +120,14 @@ BEGIN
       FROM pawl_internal.lane l
      CROSS JOIN LATERAL (SELECT c AS last FROM pawl_internal.claim c WHERE c.kind = l.kind AND c.lane = l.lane ORDER BY c.token DESC, c.part LIMIT 1) n
      WHERE m.kind = l.kind AND m.lane = l.lane;
-    INSERT INTO pawl_internal.claim (token, part, kind, lane, state, low_token, turn, at, cursor)
-    SELECT t.token, 1, l.kind, l.lane, :CLAIM_DONE,
-           coalesce((SELECT min(c.token) FROM pawl_internal.lane_claims(l.kind, l.lane) c), t.token), n.turn,
-           coalesce(pg_sequence_last_value('pawl_internal.message_seq'), 0),
-           ROW('4:4:', '0', 0, '4', '{}', '{}', 0)::pawl_internal.cursor
-      FROM pawl_internal.lane l CROSS JOIN LATERAL (SELECT pawl_internal.token_next() AS token, l.kind OFFSET 0) t
-     CROSS JOIN LATERAL (SELECT c.turn FROM pawl_internal.claim c WHERE c.kind = l.kind AND c.lane = l.lane ORDER BY c.token DESC, c.part LIMIT 1) n;
+    FOR v_lane IN SELECT l.kind, l.lane FROM pawl_internal.lane l LOOP
+        v_token := pawl_internal.token_next();
+        INSERT INTO pawl_internal.claim (token, part, kind, lane, state, low_token, turn, at, cursor)
+        SELECT v_token, 1, v_lane.kind, v_lane.lane, :CLAIM_DONE,
+               coalesce((SELECT min(a.token) FROM pawl_internal.lane_claims(v_lane.kind, v_lane.lane) a), v_token), c.turn,
+               greatest(c.at, c.old_at), ROW('4:4:', '0', 0, '4', '{}', '{}', 0)::pawl_internal.cursor
+          FROM pawl_internal.claim c WHERE c.kind = v_lane.kind AND c.lane = v_lane.lane ORDER BY c.token DESC, c.part LIMIT 1;
+    END LOOP;
     RETURN v_epoch;
 END
 $$;

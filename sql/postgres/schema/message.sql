@@ -54,10 +54,11 @@ CREATE INDEX message_id ON pawl_internal.message (id);
 CREATE SEQUENCE pawl_internal.segment_seq AS bigint CACHE 1 MINVALUE 0;
 SELECT pg_catalog.setval('pawl_internal.segment_seq', 0);
 
--- Since when messages go, or went, into each segment; 0: it is empty.
+-- since_ms: since when messages go, or went, into a segment; 0: it is empty. held: why it could not be emptied.
 CREATE TABLE pawl_internal.segment (
     segment smallint PRIMARY KEY,
-    since_ms bigint NOT NULL DEFAULT 0
+    since_ms bigint NOT NULL DEFAULT 0,
+    held text
 );
 INSERT INTO pawl_internal.segment (segment) VALUES (0), (1), (2);
 
