@@ -125,16 +125,10 @@ SELECT 'default_transaction_read_only is on' WHERE pg_catalog.current_setting('d
 -- Messages pile up in one segment because something needs the one that would follow it; pawl_doctor.segment_bytes sets how
 -- many bytes (four times those after which the next one is due).
 SELECT pg_catalog.format('messages go into segment %s since %s, %s MB; segment %s waits for %s', c.segment,
-                         pg_catalog.date_trunc('second', pg_catalog.to_timestamp(c.since_ms / 1000.0)), g.size / 1048576, n.segment,
-                         coalesce(n.held, 'the next maintenance'))
-  FROM pawl_internal.settings s
- CROSS JOIN LATERAL (SELECT (q.last_value % 3)::int AS current FROM pawl_internal.segment_seq q) k
-  JOIN pawl_internal.segment c ON c.segment = k.current
-  JOIN pawl_internal.segment n ON n.segment = (k.current + 1) % 3
- CROSS JOIN LATERAL (SELECT pg_catalog.pg_relation_size(('pawl_internal.message_' || c.segment)::pg_catalog.regclass) AS size,
-                            pg_catalog.pg_relation_size(('pawl_internal.message_' || n.segment)::pg_catalog.regclass) AS next) g
- WHERE g.next > 0
-   AND g.size > COALESCE(NULLIF(pg_catalog.current_setting('pawl_doctor.segment_bytes', true), '')::bigint, 4 * s.segment_bytes)
+                         pg_catalog.date_trunc('second', pg_catalog.to_timestamp(c.since_ms / 1000.0)), c.bytes / 1048576, n.segment, n.held)
+  FROM pawl_internal.view_segments() c JOIN pawl_internal.view_segments() n ON n.segment = (c.segment + 1) % 3
+ WHERE c.current AND n.held IS NOT NULL
+   AND c.bytes > COALESCE(NULLIF(pg_catalog.current_setting('pawl_doctor.segment_bytes', true), '')::bigint, 4 * c.bytes_due)
 
 -- name: server_old
 -- The server is older than what pawl is tested with.

@@ -20,16 +20,20 @@ DECLARE
     v_slots integer;
     v_left integer := p_max;
     v_early boolean := false; -- busy lanes are visited
-    v_look pawl_internal.look;
+    v_look record;
     v_next integer[]; -- places in v_look.lanes
     v_place integer;
     v_search integer; -- how many lanes to look for next; 0: there are no more
+    v_again bigint := 0; -- the claim that ended the late commits of this lane
     v_before bigint;
-    v_fresh boolean; -- the transaction had no id when v_before was read
     v_bound xid8;
     v_last pawl_internal.claim; -- the newest of the lane
     v_new pawl_internal.claim; -- what is granted
     v_read record; -- start, cursor
+    v_was_seen pg_snapshot;
+    v_was_own xid8;
+    v_seen pg_snapshot;
+    v_own xid8;
     v_count integer;
     v_careful record;
 BEGIN
@@ -54,8 +58,9 @@ BEGIN
                                            WHERE l.kind = p_kind AND l.lane = p_lane AND l.owner = p_instance) THEN
         RETURN;
     END IF;
-    v_before := coalesce(pg_sequence_last_value('pawl_internal.message_seq'), 0);
-    v_fresh := pg_current_xact_id_if_assigned() IS NULL;
+    IF p_request IS NOT NULL AND pg_current_xact_id_if_assigned() IS NULL THEN -- the key draws an id
+        v_before := coalesce(pg_sequence_last_value('pawl_internal.message_seq'), 0);
+    END IF;
     IF p_request IS NOT NULL AND NOT pawl_internal.request_take(p_request, v_now) THEN
         RETURN QUERY SELECT t.* FROM pawl_internal.claim c CROSS JOIN LATERAL pawl_internal.claim_items(c.token, c.part) t
                       WHERE c.request = p_request AND c.state = :CLAIM_ACTIVE AND c.kind = p_kind AND c.instance = p_instance
@@ -80,7 +85,7 @@ BEGIN
 
     LOOP
         LOOP
-            v_look := pawl_internal.lanes_look(p_instance, p_kind, p_lane, v_early, v_now);
+            SELECT k.* INTO v_look FROM pawl_internal.lanes_look(p_instance, p_kind, p_lane, v_early, v_now) k;
             EXIT WHEN v_look.overdue IS NOT TRUE OR p_lane IS NOT NULL OR pawl_internal.claims_expire(p_instance, p_kind, true, v_now) = 0;
         END LOOP;
         IF v_look.drained AND p_lane IS NULL THEN
@@ -95,7 +100,7 @@ BEGIN
         WHILE v_left > 0 LOOP
             IF cardinality(v_next) = 0 THEN
                 EXIT WHEN v_search = 0;
-                v_next := pawl_internal.lanes_filled(p_kind, v_look, v_place, v_search, v_now);
+                v_next := pawl_internal.lanes_filled(p_kind, v_look.lanes, v_place, v_search, v_now);
                 EXIT WHEN v_next IS NULL;
                 v_search := CASE WHEN cardinality(v_next) = v_search THEN 16 ELSE 0 END;
             END IF;
@@ -103,18 +108,22 @@ BEGIN
             v_next := v_next[2:];
             -- A worker without slots gets nothing while it runs a suspect.
             IF v_bound IS NULL AND v_slots = 0
-               AND EXISTS (SELECT 1 FROM pawl_internal.claim_active c WHERE c.instance = p_instance AND c.suspect = :SUSPECT_BEGUN) THEN
+               AND EXISTS (SELECT 1 FROM pawl_internal.claim c
+                            WHERE c.instance = p_instance AND c.suspect = :SUSPECT_BEGUN AND c.state = :CLAIM_ACTIVE) THEN
                 RETURN;
             END IF;
-            IF v_bound IS NULL AND v_fresh THEN
-                v_bound := pg_current_xact_id();
-            ELSIF v_bound IS NULL THEN
-                v_before := coalesce(pg_sequence_last_value('pawl_internal.message_seq'), 0);
-                BEGIN -- a subtransaction, for its id: it comes after v_before
-                    INSERT INTO pawl_internal.tally (kind) VALUES (p_kind) RETURNING pawl_internal.xid_widen(xmin) INTO v_bound;
-                EXCEPTION WHEN unique_violation THEN
-                    RAISE;
-                END;
+            IF v_bound IS NULL THEN -- before the first lock, which draws an id
+                IF v_before IS NOT NULL OR pg_current_xact_id_if_assigned() IS NULL THEN
+                    v_before := coalesce(v_before, pg_sequence_last_value('pawl_internal.message_seq'), 0);
+                    v_bound := pg_current_xact_id();
+                ELSE
+                    v_before := coalesce(pg_sequence_last_value('pawl_internal.message_seq'), 0);
+                    BEGIN -- a subtransaction, for its id: it comes after v_before
+                        INSERT INTO pawl_internal.tally (kind) VALUES (p_kind) RETURNING pawl_internal.xid_widen(xmin) INTO v_bound;
+                    EXCEPTION WHEN unique_violation THEN
+                        RAISE;
+                    END;
+                END IF;
             END IF;
             -- Lock in one statement, read in the next: a read that is older than the lock would grant twice.
             PERFORM 1 FROM pawl_internal.lane l
@@ -122,8 +131,12 @@ BEGIN
             CONTINUE WHEN NOT FOUND;
             SELECT c.* INTO v_last FROM pawl_internal.claim c WHERE c.kind = p_kind AND c.lane = v_look.lanes[v_place]
              ORDER BY c.token DESC, c.part LIMIT 1;
-            CONTINUE WHEN v_last.token <> v_look.tokens[v_place];
+            CONTINUE WHEN v_last.token NOT IN (v_look.tokens[v_place], v_again);
             SELECT r.* INTO v_read FROM pawl_internal.cursor_next(v_last, v_before, v_bound) r;
+            v_was_seen := (v_last.cursor).seen;
+            v_was_own := (v_last.cursor).own;
+            v_seen := (v_read.cursor).seen;
+            v_own := (v_read.cursor).own;
             v_new.token := pawl_internal.token_next();
             v_new.lane := v_last.lane;
             v_new.turn := v_new.token;
@@ -141,8 +154,8 @@ BEGIN
                 WITH batch AS MATERIALIZED (
                     SELECT m.* FROM pawl_internal.message m
                      WHERE m.kind = p_kind AND m.lane = v_last.lane AND m.seq > v_read.start
-                       AND NOT (m.seq <= v_last.at AND (m.xid = (v_last.cursor).own OR pg_visible_in_snapshot(m.xid, (v_last.cursor).seen)))
-                       AND (m.xid = (v_read.cursor).own OR pg_visible_in_snapshot(m.xid, (v_read.cursor).seen))
+                       AND NOT (m.seq <= v_last.at AND (m.xid = v_was_own OR pg_visible_in_snapshot(m.xid, v_was_seen)))
+                       AND (m.xid = v_own OR pg_visible_in_snapshot(m.xid, v_seen))
                        AND (SELECT NOT EXISTS (SELECT 1 FROM pawl_internal.hold h WHERE h.kind = p_kind AND h.lane = v_last.lane))
                      ORDER BY m.seq LIMIT v_left),
                 granted AS (
@@ -150,7 +163,7 @@ BEGIN
                                             items, ids_hash, low_token, turn, start, was_seen, was_own, was_at, at, cursor)
                     SELECT v_new.token, 1, p_kind, v_last.lane, p_instance, v_new.policy, v_new.max_attempts, v_new.lease_until_ms, v_now,
                            p_request, count(*), bit_xor(uuid_hash_extended(b.id, 0)), v_new.token, v_new.token, v_read.start,
-                           (v_last.cursor).seen, (v_last.cursor).own, v_last.at, greatest(max(b.seq), v_last.at), v_read.cursor
+                           v_was_seen, v_was_own, v_last.at, greatest(max(b.seq), v_last.at), v_read.cursor
                       FROM batch b
                     HAVING count(*) > 0 AND count(*) = count(DISTINCT b.id) AND (count(*) < v_left OR max(b.seq) >= v_last.at)
                     ON CONFLICT (token, part) DO NOTHING
@@ -166,7 +179,7 @@ BEGIN
                                CROSS JOIN LATERAL pawl_internal.claim_items(t.token, 1) i ORDER BY t.n, i.seq;
                 v_count := v_careful.used;
                 IF v_last.old_at IS NOT NULL AND v_count = 0 THEN -- there were no more late commits: now the rest of the lane
-                    v_look.tokens[v_place] := v_new.token;
+                    v_again := v_new.token;
                     v_next := v_place || v_next;
                 END IF;
             END IF;
@@ -294,6 +307,7 @@ $$;
 -- Transactions that the last read did not see, and this one does, are those that were listed in its snapshot, those from its xmax (which is
 -- the last id that had ended, plus one) up to its bound, and all later ones. Our own sees its own messages. The floor of each:
 -- the number that it cannot have written at or below, because it drew its id first.
+-- search_path: the caller's
 CREATE OR REPLACE FUNCTION pawl_internal.cursor_next(
     p_last pawl_internal.claim, p_before bigint, p_bound xid8, OUT start bigint, OUT cursor pawl_internal.cursor)
 LANGUAGE plpgsql VOLATILE AS $$

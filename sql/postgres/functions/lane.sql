@@ -72,24 +72,38 @@ $$;
 
 -- name: lanes_filled
 -- The next of some lanes that have something to claim, found without a lock.
--- params: p_kind smallint, p_look: of lanes_look, p_after integer: the places up to this one are left out, p_limit integer, p_now bigint
--- returns: places in p_look.lanes, ascending; NULL: there are none
--- tables: message, hold (read)
+-- params: p_kind smallint, p_lanes integer[], p_after integer: the places up to this one are left out, p_limit integer, p_now bigint
+-- returns: places in p_lanes, ascending; NULL: there are none. A lane in which late commits would be looked for very far back, time
+--   and again, or are being read, is among them
+-- tables: claim, message, hold (read)
+-- search_path: the caller's
 CREATE OR REPLACE FUNCTION pawl_internal.lanes_filled(
-    p_kind smallint, p_look pawl_internal.look, p_after integer, p_limit integer, p_now bigint) RETURNS integer[]
+    p_kind smallint, p_lanes integer[], p_after integer, p_limit integer, p_now bigint) RETURNS integer[]
 LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    v_seen pg_snapshot := pg_current_snapshot();
+    v_max xid8 := pg_snapshot_xmax(v_seen);
+    v_own xid8 := pg_current_xact_id_if_assigned();
 BEGIN
     RETURN (
         SELECT array_agg(f.n)
-          FROM (SELECT l.n FROM unnest(p_look.lanes, p_look.starts, p_look.ats, p_look.seens, p_look.owns)
-                                WITH ORDINALITY AS l(lane, start, at, seen, own, n)
-                 WHERE l.n > p_after
-                   AND (l.start IS NULL
-                        OR EXISTS (SELECT 1 FROM pawl_internal.message m
-                                    WHERE m.kind = p_kind AND m.lane = l.lane AND m.seq > l.start
-                                      AND NOT (m.seq <= l.at AND (m.xid = l.own OR pg_visible_in_snapshot(m.xid, l.seen))))
+          FROM (SELECT u.n
+                  FROM unnest(p_lanes) WITH ORDINALITY AS u(lane, n)
+                 CROSS JOIN LATERAL (SELECT c.at, c.old_at, (c.cursor).* FROM pawl_internal.claim c WHERE c.kind = p_kind AND c.lane = u.lane
+                                      ORDER BY c.token DESC, c.part LIMIT 1) l
+                 CROSS JOIN LATERAL ( -- as cursor_next
+                       SELECT least(l.at, CASE WHEN v_max > l.edge OR v_own >= l.edge THEN l.before END,
+                                    CASE WHEN v_max > pg_snapshot_xmax(l.seen) OR v_own < l.edge THEN l.open_floor END,
+                                    CASE WHEN l.open_xids <> '{}' THEN
+                                         (SELECT min(o.floor) FROM unnest(l.open_xids, l.open_floors) AS o(xid, floor)
+                                           WHERE o.xid = v_own OR pg_visible_in_snapshot(o.xid, v_seen)) END) AS start OFFSET 0) r
+                 WHERE u.n > p_after
+                   AND (EXISTS (SELECT 1 FROM pawl_internal.message m
+                                 WHERE m.kind = p_kind AND m.lane = u.lane AND m.seq > r.start
+                                   AND NOT (m.seq <= l.at AND (m.xid = l.own OR pg_visible_in_snapshot(m.xid, l.seen))))
                         OR EXISTS (SELECT 1 FROM pawl_internal.hold h
-                                    WHERE h.kind = p_kind AND h.lane = l.lane AND h.state = :HOLD_WAITING AND h.due_ms <= p_now))
+                                    WHERE h.kind = p_kind AND h.lane = u.lane AND h.state = :HOLD_WAITING AND h.due_ms <= p_now)
+                        OR r.start < l.at - 20000 OR l.old_at IS NOT NULL)
                  LIMIT p_limit) f);
 END
 $$;
@@ -97,44 +111,33 @@ $$;
 -- name: lanes_look
 -- What a claim needs to know of the caller's lanes, read without a lock.
 -- params: p_instance uuid, p_kind smallint, p_lane integer (NULL: all), p_early boolean: busy lanes are visited, and no others; p_now bigint
--- returns: see the type. A lane in which late commits would be looked for very far back, time and again, or are being read,
---   has no start: it is visited
+-- returns: overdue: some claim there is; drained: some lane waits for nothing but to be given up; busy: some lane is; of the
+--   lanes to visit, the least recently claimed first: number, and token of the newest claim
 -- tables: lane, claim (read)
+-- search_path: the caller's
 CREATE OR REPLACE FUNCTION pawl_internal.lanes_look(
-    p_instance uuid, p_kind smallint, p_lane integer, p_early boolean, p_now bigint) RETURNS pawl_internal.look
+    p_instance uuid, p_kind smallint, p_lane integer, p_early boolean, p_now bigint, OUT overdue boolean, OUT drained boolean,
+    OUT busy boolean, OUT lanes integer[], OUT tokens bigint[])
 LANGUAGE plpgsql VOLATILE AS $$
-DECLARE
-    v_look pawl_internal.look;
-    v_seen pg_snapshot := pg_current_snapshot();
-    v_max xid8 := pg_snapshot_xmax(v_seen);
-    v_own xid8 := pg_current_xact_id_if_assigned();
 BEGIN
-    -- IS NOT DISTINCT keeps it on the primary key. A claim of suspects holds up their streams, not their lane. The start: as
-    -- cursor_next.
+    -- IS NOT DISTINCT keeps it on the primary key. Mostly the newest claim has ended, and none before it is active. A claim of
+    -- suspects holds up their streams, not their lane.
     SELECT bool_or(x.overdue), bool_or(x.draining AND x.began_ms IS NULL), bool_or(x.busy),
-           array_agg(x.lane) FILTER (WHERE x.visit), array_agg(x.token) FILTER (WHERE x.visit),
-           array_agg(CASE WHEN x.start >= x.at - 20000 AND x.old_at IS NULL THEN x.start END) FILTER (WHERE x.visit),
-           array_agg(x.at) FILTER (WHERE x.visit), array_agg(x.seen) FILTER (WHERE x.visit), array_agg(x.own) FILTER (WHERE x.visit)
-      INTO v_look
-      FROM (SELECT y.*, NOT y.draining AND y.busy = p_early AS visit,
-                   least(y.at, CASE WHEN v_max > y.edge OR v_own >= y.edge THEN y.before END,
-                         CASE WHEN v_max > pg_snapshot_xmax(y.seen) OR v_own < y.edge THEN y.open_floor END,
-                         CASE WHEN y.open_xids <> '{}' THEN
-                              (SELECT min(o.floor) FROM unnest(y.open_xids, y.open_floors) AS o(xid, floor)
-                                WHERE o.xid = v_own OR pg_visible_in_snapshot(o.xid, v_seen)) END) AS start
-              FROM (SELECT l.lane, l.draining, n.token, n.at, n.old_at, (n.cursor).*, a.overdue, a.began_ms,
-                           coalesce(a.began_ms > p_now - 1000 AND a.common, false) AS busy
-                      FROM pawl_internal.lane l
-                     CROSS JOIN LATERAL (SELECT c.token, c.turn, c.low_token, c.at, c.old_at, c.cursor FROM pawl_internal.claim c
-                                          WHERE c.kind = p_kind AND c.lane = l.lane ORDER BY c.token DESC, c.part LIMIT 1) n
-                     CROSS JOIN LATERAL (SELECT bool_or(c.lease_until_ms <= p_now) AS overdue, min(c.began_ms) AS began_ms,
-                                                bool_or(c.suspect = :SUSPECT_NO) AS common
-                                           FROM pawl_internal.claim c
-                                          WHERE c.kind = p_kind AND c.lane = l.lane AND c.token >= n.low_token AND c.state = :CLAIM_ACTIVE) a
-                     WHERE l.kind = p_kind AND l.lane BETWEEN coalesce(p_lane, 0) AND coalesce(p_lane, 2147483647)
-                       AND l.owner IS NOT DISTINCT FROM p_instance
-                     ORDER BY greatest(l.token, n.turn) OFFSET 0) y) x;
-    RETURN v_look;
+           array_agg(x.lane) FILTER (WHERE NOT x.draining AND x.busy = p_early),
+           array_agg(x.token) FILTER (WHERE NOT x.draining AND x.busy = p_early)
+      INTO overdue, drained, busy, lanes, tokens
+      FROM (SELECT l.lane, n.token, l.draining, a.overdue, a.began_ms, coalesce(a.began_ms > p_now - 1000 AND a.common, false) AS busy
+              FROM pawl_internal.lane l
+             CROSS JOIN LATERAL (SELECT c.token, c.turn, c.low_token, c.state FROM pawl_internal.claim c WHERE c.kind = p_kind AND c.lane = l.lane
+                                  ORDER BY c.token DESC, c.part LIMIT 1) n
+             CROSS JOIN LATERAL (SELECT bool_or(c.lease_until_ms <= p_now) AS overdue, min(c.began_ms) AS began_ms,
+                                        bool_or(c.suspect = :SUSPECT_NO) AS common
+                                   FROM pawl_internal.claim c
+                                  WHERE (n.low_token < n.token OR n.state = :CLAIM_ACTIVE)
+                                    AND c.kind = p_kind AND c.lane = l.lane AND c.token >= n.low_token AND c.state = :CLAIM_ACTIVE) a
+             WHERE l.kind = p_kind AND l.lane BETWEEN coalesce(p_lane, 0) AND coalesce(p_lane, 2147483647)
+               AND l.owner IS NOT DISTINCT FROM p_instance
+             ORDER BY greatest(l.token, n.turn) OFFSET 0) x;
 END
 $$;
 

@@ -156,6 +156,7 @@ $$;
 -- returns: the tokens that ended; the careful way must decide about the others
 -- tables: claim (updated), message (read), history
 -- locks: the claim parts (held by the caller when there are several)
+-- search_path: the caller's
 CREATE OR REPLACE FUNCTION pawl_internal.complete_whole(
     p_instance uuid, p_kind smallint, p_tokens bigint[], p_ids uuid[], p_one boolean, p_keep boolean, p_now bigint) RETURNS bigint[]
 LANGUAGE plpgsql VOLATILE AS $$

@@ -64,10 +64,18 @@ BEGIN
         v_held := pawl_internal.segment_held(v_segment);
         IF v_held IS NULL THEN
             BEGIN
-                EXECUTE format('LOCK TABLE pawl_internal.message_%s IN ACCESS EXCLUSIVE MODE', v_segment);
+                CASE v_segment
+                WHEN 0 THEN LOCK TABLE pawl_internal.message_0 IN ACCESS EXCLUSIVE MODE;
+                WHEN 1 THEN LOCK TABLE pawl_internal.message_1 IN ACCESS EXCLUSIVE MODE;
+                ELSE LOCK TABLE pawl_internal.message_2 IN ACCESS EXCLUSIVE MODE;
+                END CASE;
                 v_held := pawl_internal.segment_held(v_segment);
                 IF v_held IS NULL THEN
-                    EXECUTE format('TRUNCATE pawl_internal.message_%s', v_segment);
+                    CASE v_segment
+                    WHEN 0 THEN TRUNCATE pawl_internal.message_0;
+                    WHEN 1 THEN TRUNCATE pawl_internal.message_1;
+                    ELSE TRUNCATE pawl_internal.message_2;
+                    END CASE;
                     UPDATE pawl_internal.segment s SET since_ms = 0, held = NULL WHERE s.segment = v_segment;
                     RETURN true;
                 END IF;
@@ -89,4 +97,17 @@ BEGIN
     END IF;
     RETURN false;
 END
+$$;
+
+-- name: view_segments
+-- The segments that messages are in.
+-- returns: one row each: its number, whether messages go into it, since when they do or did (0: it is empty), how many bytes it has with
+--   its indexes and after how many the next one is due, and what it waits for before it can be emptied (NULL: nothing that is known)
+-- tables: segment, settings (read)
+CREATE OR REPLACE FUNCTION pawl_internal.view_segments() RETURNS TABLE (
+    segment smallint, current boolean, since_ms bigint, bytes bigint, bytes_due bigint, held text)
+LANGUAGE sql VOLATILE SECURITY DEFINER ROWS 3 AS $$
+    SELECT s.segment, s.segment = pg_sequence_last_value('pawl_internal.segment_seq') % 3, s.since_ms,
+           pg_total_relation_size('pawl_internal.message_' || s.segment), c.segment_bytes, s.held
+      FROM pawl_internal.segment s, pawl_internal.settings c ORDER BY s.segment
 $$;

@@ -16,20 +16,6 @@ CREATE TYPE pawl_internal.cursor AS (
     open_floor bigint
 );
 
--- What lanes_look found. overdue: some claim is; drained: some lane waits for nothing but to be given up; busy: some lane is; of
--- the lanes to visit, the least recently claimed first: number, token of the newest claim, where to read from, and its cursor.
-CREATE TYPE pawl_internal.look AS (
-    overdue boolean,
-    drained boolean,
-    busy boolean,
-    lanes integer[],
-    tokens bigint[],
-    starts bigint[],
-    ats bigint[],
-    seens pg_snapshot[],
-    owns xid8[]
-);
-
 -- A log. The newest claim of a lane (the highest token, its first part) says what has been read there: every message with a
 -- seq of at most `at` that its cursor saw; and, while late commits are read in several claims, those of at most old_at
 -- that old_seen and old_own saw. A claim of waiting messages is a range: what it has read above start, and the claim before
@@ -78,3 +64,4 @@ ALTER TABLE pawl_internal.claim ALTER COLUMN seqs SET STORAGE EXTERNAL;
 ALTER TABLE pawl_internal.claim ALTER COLUMN done_ids SET STORAGE EXTERNAL;
 CREATE INDEX claim_lane ON pawl_internal.claim (kind, lane, token DESC, part);
 CREATE INDEX claim_request ON pawl_internal.claim (request) WHERE request IS NOT NULL;
+CREATE INDEX claim_suspect ON pawl_internal.claim (instance) WHERE suspect = :SUSPECT_BEGUN; -- few: cheap to ask before every claim
