@@ -226,7 +226,7 @@ DECLARE
 BEGIN
     {{items p_tokens, p_ids?}}
     {{needs p_instance, p_kind}}
-    PERFORM 1 FROM pawl_internal.claim c WHERE c.token = ANY (p_tokens) AND c.instance = p_instance AND c.kind = p_kind
+    PERFORM 1 FROM pawl_internal.claim c WHERE c.token = ANY (p_tokens) AND c.instance = p_instance AND c.kind IS NOT DISTINCT FROM p_kind
       ORDER BY c.token, c.part FOR UPDATE;
     PERFORM pawl_internal.claims_list(p_tokens);
     FOR v_token IN SELECT DISTINCT t.token FROM unnest(p_tokens) AS t(token) ORDER BY 1 LOOP
@@ -278,7 +278,7 @@ BEGIN
       LEFT JOIN (SELECT DISTINCT d.id FROM held d) f ON f.id = m.id;
 
     FOR v_part IN SELECT c.* FROM pawl_internal.claim c
-                   WHERE c.token = p_token AND c.instance = p_instance AND c.kind = p_kind AND c.state = :CLAIM_ACTIVE
+                   WHERE c.token = p_token AND c.instance = p_instance AND c.kind IS NOT DISTINCT FROM p_kind AND c.state = :CLAIM_ACTIVE
                    ORDER BY c.part LOOP
         v_whole := 1;
         v_named := ARRAY(SELECT s.seq FROM unnest(v_part.seqs) AS s(seq) WHERE v_all OR s.seq = ANY (v_seqs) ORDER BY 1);
@@ -302,7 +302,7 @@ BEGIN
     END LOOP;
     IF v_whole = 3 AND v_all THEN
         SELECT CASE WHEN count(*) > 0 AND bool_and(c.state = :CLAIM_DONE) THEN :ANSWER_DUPLICATE ELSE :ANSWER_STALE END INTO v_whole
-          FROM pawl_internal.claim c WHERE c.token = p_token AND c.instance = p_instance AND c.kind = p_kind;
+          FROM pawl_internal.claim c WHERE c.token = p_token AND c.instance = p_instance AND c.kind IS NOT DISTINCT FROM p_kind;
     END IF;
     RETURN QUERY SELECT u.n, u.answer FROM unnest(v_n, v_answer) AS u(n, answer)
                   UNION ALL

@@ -46,7 +46,7 @@ BEGIN
           FROM unnest(p_tokens, p_statuses) AS u(token, status);
     END IF;
     IF cardinality(v_tokens) > 1 THEN
-        PERFORM 1 FROM pawl_internal.claim c WHERE c.token = ANY (v_tokens) AND c.instance = p_instance AND c.kind = p_kind
+        PERFORM 1 FROM pawl_internal.claim c WHERE c.token = ANY (v_tokens) AND c.instance = p_instance AND c.kind IS NOT DISTINCT FROM p_kind
           ORDER BY c.token, c.part FOR UPDATE;
     END IF;
 
@@ -59,7 +59,7 @@ BEGIN
         END IF;
     END IF;
     IF cardinality(v_tokens) = 1 THEN
-        PERFORM 1 FROM pawl_internal.claim c WHERE c.token = v_tokens[1] AND c.instance = p_instance AND c.kind = p_kind ORDER BY c.part FOR UPDATE;
+        PERFORM 1 FROM pawl_internal.claim c WHERE c.token = v_tokens[1] AND c.instance = p_instance AND c.kind IS NOT DISTINCT FROM p_kind ORDER BY c.part FOR UPDATE;
     END IF;
     PERFORM pawl_internal.claims_list(v_tokens);
     IF cardinality(v_whole) = 0 THEN
@@ -164,7 +164,7 @@ DECLARE
     v_ended bigint[];
 BEGIN
     -- The ids are the claim's when there are as many and they have its hash. An intact part is the only one of its token. The
-    -- fence (OFFSET 0) keeps this on the primary key.
+    -- fence (OFFSET 0) and IS NOT DISTINCT, here and below, keep this on the primary key.
     WITH ended AS (
         UPDATE pawl_internal.claim c SET state = :CLAIM_DONE, seqs = NULL, done_ids = NULL
           FROM (SELECT p_tokens[1] AS token, count(*) AS items, bit_xor(uuid_hash_extended(u.id, 0)) AS hash
@@ -172,7 +172,7 @@ BEGIN
                  UNION ALL
                 SELECT u.token, count(*), bit_xor(uuid_hash_extended(u.id, 0))
                   FROM unnest(p_tokens, p_ids) AS u(token, id) WHERE NOT p_one GROUP BY u.token OFFSET 0) g
-         WHERE c.token = g.token AND c.part = 1 AND c.instance = p_instance AND c.kind = p_kind AND c.state = :CLAIM_ACTIVE
+         WHERE c.token = g.token AND c.part = 1 AND c.instance = p_instance AND c.kind IS NOT DISTINCT FROM p_kind AND c.state = :CLAIM_ACTIVE
            AND c.source = :SOURCE_MESSAGE AND c.intact AND c.done_ids = '{}' AND c.items = g.items AND c.ids_hash = g.hash
         RETURNING c.token)
     SELECT coalesce(array_agg(e.token), '{}') INTO v_ended FROM ended e;
@@ -196,7 +196,7 @@ CREATE OR REPLACE FUNCTION pawl_internal.ended_answer(p_instance uuid, p_kind sm
 LANGUAGE sql VOLATILE AS $$
     -- done_ids NULL: the part ended whole and forgot its lists.
     SELECT CASE WHEN coalesce(bool_or(c.done_ids IS NULL OR p_id = ANY (c.done_ids)), false) THEN :ANSWER_DUPLICATE ELSE :ANSWER_STALE END::smallint
-      FROM pawl_internal.claim c WHERE c.token = p_token AND c.instance = p_instance AND c.kind = p_kind
+      FROM pawl_internal.claim c WHERE c.token = p_token AND c.instance = p_instance AND c.kind IS NOT DISTINCT FROM p_kind
 $$;
 
 -- name: fail
@@ -226,7 +226,7 @@ BEGIN
     {{needs p_instance, p_kind}}
     answers := array_fill(:ANSWER_STALE::smallint, ARRAY[v_count]);
     outcomes := array_fill(0::smallint, ARRAY[v_count]);
-    PERFORM 1 FROM pawl_internal.claim c WHERE c.token = ANY (p_tokens) AND c.instance = p_instance AND c.kind = p_kind
+    PERFORM 1 FROM pawl_internal.claim c WHERE c.token = ANY (p_tokens) AND c.instance = p_instance AND c.kind IS NOT DISTINCT FROM p_kind
       ORDER BY c.token, c.part FOR UPDATE;
     PERFORM pawl_internal.claims_list(p_tokens);
     FOR v_n IN 1 .. v_count LOOP
@@ -363,11 +363,11 @@ BEGIN
     SELECT m.seq, c.source, c.lane, coalesce(m.stream, chr(1) || m.seq::text), 0, 0, c.policy, c.max_attempts
       FROM pawl_internal.claim c JOIN pawl_internal.message m ON m.kind = c.kind AND m.lane = c.lane AND m.id = p_id AND m.seq >= c.seqs[1]
                                  AND m.seq <= c.seqs[cardinality(c.seqs)] AND m.seq = ANY (c.seqs)
-     WHERE c.token = p_token AND c.instance = p_instance AND c.kind = p_kind AND c.state = :CLAIM_ACTIVE AND c.source = :SOURCE_MESSAGE
+     WHERE c.token = p_token AND c.instance = p_instance AND c.kind IS NOT DISTINCT FROM p_kind AND c.state = :CLAIM_ACTIVE AND c.source = :SOURCE_MESSAGE
      UNION ALL
     SELECT a.seq, c.source, c.lane, a.key, a.attempts, a.deaths, c.policy, c.max_attempts
       FROM pawl_internal.claim c JOIN pawl_internal.aside a ON a.kind = c.kind AND a.id = p_id AND a.seq = ANY (c.seqs)
-     WHERE c.token = p_token AND c.instance = p_instance AND c.kind = p_kind AND c.state = :CLAIM_ACTIVE AND c.source = :SOURCE_ASIDE
+     WHERE c.token = p_token AND c.instance = p_instance AND c.kind IS NOT DISTINCT FROM p_kind AND c.state = :CLAIM_ACTIVE AND c.source = :SOURCE_ASIDE
      ORDER BY 1 LIMIT 1;
 END
 $$;
@@ -430,7 +430,7 @@ BEGIN
         -- One that is being resumed is not waited for.
         v_paused := ARRAY(SELECT p.name FROM pawl_internal.pause p WHERE p.scope = :PAUSE_HANDLER AND p.name = ANY (p_handlers) FOR KEY SHARE SKIP LOCKED);
     END IF;
-    PERFORM 1 FROM pawl_internal.claim c WHERE c.token = ANY (p_tokens) AND c.instance = p_instance AND c.kind = p_kind
+    PERFORM 1 FROM pawl_internal.claim c WHERE c.token = ANY (p_tokens) AND c.instance = p_instance AND c.kind IS NOT DISTINCT FROM p_kind
       ORDER BY c.token, c.part FOR UPDATE;
     PERFORM pawl_internal.claims_list(p_tokens);
     FOR v_n IN 1 .. v_count LOOP
