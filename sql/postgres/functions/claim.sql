@@ -6,7 +6,7 @@
 --   schema's), p_request uuid (NULL: none), p_lane integer (NULL: all): only this lane, nothing is ended or given
 --   back, and when another instance owns it nothing is written
 -- returns: one row per item: lanes as visited, claims by token, items by seq
--- raises: PW001 the transaction is not READ COMMITTED; PW004 the instance is not active or its lease has expired
+-- raises: PW001 the transaction is not READ COMMITTED; PW003 the database was restored, and the epoch not raised; PW004 the instance is not active or its lease has expired
 -- tables: lane, claim, message, aside, hold, dead, tally, request, pause, resumed
 -- locks: lanes (skip locked), then claims, holds. Nothing is locked or written when there is nothing to do.
 CREATE OR REPLACE FUNCTION pawl_internal.claim(
@@ -47,12 +47,17 @@ BEGIN
            CASE WHEN coalesce(p_policy, 0) = 0 THEN s.dead_policy ELSE p_policy END,
            CASE WHEN coalesce(p_max_attempts, 0) = 0 THEN s.max_attempts ELSE p_max_attempts END,
            EXISTS (SELECT 1 FROM pawl_internal.resumed),
-           (SELECT i.slots FROM pawl_internal.instance i WHERE i.id = p_instance AND i.state = :INSTANCE_ACTIVE
+           (SELECT CASE WHEN i.horizon > pg_snapshot_xmax(pg_current_snapshot()) THEN -1 ELSE i.slots END
+              FROM pawl_internal.instance i WHERE i.id = p_instance AND i.state = :INSTANCE_ACTIVE
                AND i.lease_until_ms > CASE WHEN s.test_now_ms <> 0 THEN s.test_now_ms ELSE (extract(epoch FROM clock_timestamp()) * 1000)::bigint END)
       INTO v_now, v_new.policy, v_new.max_attempts, v_resumed, v_slots FROM pawl_internal.settings s;
     IF v_slots IS NULL THEN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format(
             'instance %s is evicted or its lease has expired: it must not claim', p_instance);
+    END IF;
+    IF v_slots < 0 THEN
+        RAISE EXCEPTION USING ERRCODE = 'PW003',
+            MESSAGE = 'this database was restored from a server on which more transactions had ended: raise the epoch, or register again';
     END IF;
     IF p_lane IS NOT NULL AND NOT EXISTS (SELECT 1 FROM pawl_internal.lane l
                                            WHERE l.kind = p_kind AND l.lane = p_lane AND l.owner = p_instance) THEN
@@ -323,7 +328,7 @@ DECLARE
 BEGIN
     IF v_was_max > v_max THEN
         RAISE EXCEPTION USING ERRCODE = 'PW003',
-            MESSAGE = 'this database was restored from another server, where more transactions had ended: raise the epoch (pawl epoch raise)';
+            MESSAGE = 'this database was restored from a server on which more transactions had ended: raise the epoch';
     END IF;
     start := least(p_last.at,
                    CASE WHEN v_max > v_was.edge OR v_own >= v_was.edge THEN v_was.before END,

@@ -193,8 +193,8 @@ $$;
 -- params: p_id uuid, p_processed bigint (NULL or below 0: left as it is): messages and jobs that ended with it so far
 -- returns: now_ms, lease_until_ms, lanes by kind (draining ones included), lanes taken and given, peers evicted, number of pauses
 -- raises: PW004 the instance is unknown, evicted or gone
--- tables: instance (updated), pause (read), those of epoch_follow, evict_silent, rebalance and pauses_settle
--- locks: its instance row, then those of epoch_follow, evict_silent, rebalance and pauses_settle
+-- tables: instance (updated), pause (read), those of epoch_check, epoch_follow, evict_silent, rebalance and pauses_settle
+-- locks: those of epoch_check, its instance row, then those of epoch_follow, evict_silent, rebalance and pauses_settle
 CREATE OR REPLACE FUNCTION pawl_internal.heartbeat(
     p_id uuid, p_processed bigint DEFAULT NULL, OUT now_ms bigint, OUT lease_until_ms bigint, OUT lanes_outbox integer,
     OUT lanes_inbox integer, OUT lanes_perspective integer, OUT taken integer, OUT given integer, OUT evicted integer,
@@ -207,8 +207,10 @@ DECLARE
     v_kinds integer;
     v_moved record;
 BEGIN
+    PERFORM pawl_internal.epoch_check();
     UPDATE pawl_internal.instance i SET beat_ms = v_now, lease_until_ms = v_now + i.lease_ms, absent_since_ms = 0,
-           processed = CASE WHEN p_processed >= 0 THEN p_processed ELSE i.processed END
+           processed = CASE WHEN p_processed >= 0 THEN p_processed ELSE i.processed END,
+           horizon = greatest(i.horizon, pg_snapshot_xmax(pg_current_snapshot()))
      WHERE i.id = p_id AND i.state = :INSTANCE_ACTIVE
     RETURNING i.kinds, i.lease_until_ms INTO v_kinds, lease_until_ms;
     IF NOT FOUND THEN
@@ -412,9 +414,9 @@ BEGIN
             'partition_count is %s in this schema, not %s; it is fixed when the schema is made', v_partitions, p_partition_count);
     END IF;
     INSERT INTO pawl_internal.instance (id, service, host, pid, metadata, kinds, max_partitions, slots, lease_ms, started_ms, beat_ms,
-                               lease_until_ms)
+                               lease_until_ms, horizon)
     VALUES (p_id, p_service, p_host, p_pid, p_metadata, p_kinds, coalesce(p_max_partitions, 0), coalesce(p_slots, 0), v_lease,
-            v_now, v_now, v_now + v_lease)
+            v_now, v_now, v_now + v_lease, pg_snapshot_xmax(pg_current_snapshot()))
     ON CONFLICT (id) DO NOTHING;
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW003', MESSAGE = format(

@@ -102,7 +102,7 @@ $$;
 -- For a restored database: every token granted before is older than every token granted after.
 -- params: p_cause smallint: 1 asked, 3 another cluster
 -- returns: the new epoch
--- tables: settings (written); message (updated), claim (inserted): another cluster counts other transactions, so what was read
+-- tables: settings, instance (written); message (updated), claim (inserted): another cluster counts other transactions, so what was read
 --   gets an id that every snapshot sees, the rest that of this transaction, and every lane a cursor to match
 -- locks: all lanes, the settings row
 CREATE OR REPLACE FUNCTION pawl_internal.epoch_raise(p_cause smallint DEFAULT :EPOCH_ASKED::smallint) RETURNS bigint
@@ -128,6 +128,7 @@ BEGIN
                greatest(c.at, c.old_at), ROW('4:4:', '0', 0, '4', '{}', '{}', 0)::pawl_internal.cursor
           FROM pawl_internal.claim c WHERE c.kind = v_lane.kind AND c.lane = v_lane.lane ORDER BY c.token DESC, c.part LIMIT 1;
     END LOOP;
+    UPDATE pawl_internal.instance i SET horizon = '0' WHERE i.horizon > pg_snapshot_xmax(pg_current_snapshot());
     RETURN v_epoch;
 END
 $$;
