@@ -120,7 +120,7 @@ CREATE OR REPLACE FUNCTION pawl_internal.lanes_look(
     OUT busy boolean, OUT lanes integer[], OUT tokens bigint[])
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
-    -- IS NOT DISTINCT keeps it on the primary key. Mostly the newest claim has ended, and none before it is active. A claim of
+    -- IS NOT DISTINCT keeps it on the primary key. Mostly the newest claim has ended whole, and none before it is active. A claim of
     -- suspects holds up their streams, not their lane.
     SELECT bool_or(x.overdue), bool_or(x.draining AND x.began_ms IS NULL), bool_or(x.busy),
            array_agg(x.lane) FILTER (WHERE NOT x.draining AND x.busy = p_early),
@@ -128,12 +128,12 @@ BEGIN
       INTO overdue, drained, busy, lanes, tokens
       FROM (SELECT l.lane, n.token, l.draining, a.overdue, a.began_ms, coalesce(a.began_ms > p_now - 1000 AND a.common, false) AS busy
               FROM pawl_internal.lane l
-             CROSS JOIN LATERAL (SELECT c.token, c.turn, c.low_token, c.state FROM pawl_internal.claim c WHERE c.kind = p_kind AND c.lane = l.lane
+             CROSS JOIN LATERAL (SELECT c.token, c.turn, c.low_token, c.state, c.intact FROM pawl_internal.claim c WHERE c.kind = p_kind AND c.lane = l.lane
                                   ORDER BY c.token DESC, c.part LIMIT 1) n
              CROSS JOIN LATERAL (SELECT bool_or(c.lease_until_ms <= p_now) AS overdue, min(c.began_ms) AS began_ms,
                                         bool_or(c.suspect = :SUSPECT_NO) AS common
                                    FROM pawl_internal.claim c
-                                  WHERE (n.low_token < n.token OR n.state = :CLAIM_ACTIVE)
+                                  WHERE (n.low_token < n.token OR n.state = :CLAIM_ACTIVE OR NOT n.intact)
                                     AND c.kind = p_kind AND c.lane = l.lane AND c.token >= n.low_token AND c.state = :CLAIM_ACTIVE) a
              WHERE l.kind = p_kind AND l.lane BETWEEN coalesce(p_lane, 0) AND coalesce(p_lane, 2147483647)
                AND l.owner IS NOT DISTINCT FROM p_instance
