@@ -30,10 +30,6 @@ DECLARE
     v_last pawl_internal.claim; -- the newest of the lane
     v_new pawl_internal.claim; -- what is granted
     v_read record; -- start, cursor
-    v_was_seen pg_snapshot;
-    v_was_own xid8;
-    v_seen pg_snapshot;
-    v_own xid8;
     v_count integer;
     v_careful record;
 BEGIN
@@ -90,7 +86,27 @@ BEGIN
 
     LOOP
         LOOP
-            SELECT k.* INTO v_look FROM pawl_internal.lanes_look(p_instance, p_kind, p_lane, v_early, v_now) k;
+            -- IS NOT DISTINCT keeps it on the primary key. Mostly the newest claim has ended whole, and none before it is active. A claim
+            -- of suspects holds up their streams, not their lane.
+            SELECT bool_or(x.overdue) AS overdue, bool_or(x.draining AND x.began_ms IS NULL) AS drained, bool_or(x.busy) AS busy,
+                   array_agg(x.lane) FILTER (WHERE NOT x.draining AND x.busy = v_early) AS lanes,
+                   array_agg(x.token) FILTER (WHERE NOT x.draining AND x.busy = v_early) AS tokens,
+                   array_agg(x.at) FILTER (WHERE NOT x.draining AND x.busy = v_early) AS ats,
+                   array_agg(x.low) FILTER (WHERE NOT x.draining AND x.busy = v_early) AS lows
+              INTO v_look
+              FROM (SELECT l.lane, n.token, n.at, n.low, l.draining, a.overdue, a.began_ms,
+                           coalesce(a.began_ms > v_now - 1000 AND a.common, false) AS busy
+                      FROM pawl_internal.lane l
+                     CROSS JOIN LATERAL (SELECT c.token, c.turn, c.low_token, c.state, c.intact, c.at, c.low FROM pawl_internal.claim c
+                                          WHERE c.kind = p_kind AND c.lane = l.lane ORDER BY c.token DESC, c.part LIMIT 1) n
+                     CROSS JOIN LATERAL (SELECT bool_or(c.lease_until_ms <= v_now) AS overdue, min(c.began_ms) AS began_ms,
+                                                bool_or(c.suspect = :SUSPECT_NO) AS common
+                                           FROM pawl_internal.claim c
+                                          WHERE (n.low_token < n.token OR n.state = :CLAIM_ACTIVE OR NOT n.intact)
+                                            AND c.kind = p_kind AND c.lane = l.lane AND c.token >= n.low_token AND c.state = :CLAIM_ACTIVE) a
+                     WHERE l.kind = p_kind AND l.lane BETWEEN coalesce(p_lane, 0) AND coalesce(p_lane, 2147483647)
+                       AND l.owner IS NOT DISTINCT FROM p_instance
+                     ORDER BY greatest(l.token, n.turn) OFFSET 0) x;
             EXIT WHEN v_look.overdue IS NOT TRUE OR p_lane IS NOT NULL OR pawl_internal.claims_expire(p_instance, p_kind, true, v_now) = 0;
         END LOOP;
         IF v_look.drained AND p_lane IS NULL THEN
@@ -99,15 +115,19 @@ BEGIN
         IF v_resumed THEN
             PERFORM pawl_internal.pauses_settle(v_now);
         END IF;
+        -- Mostly the first has something, and is enough.
         v_place := 0;
         v_next := '{}';
-        v_search := 1; -- mostly the first that has something is enough
+        v_search := 16;
+        IF EXISTS (SELECT 1 FROM pawl_internal.message m WHERE m.kind = p_kind AND m.lane = v_look.lanes[1] AND m.seq > v_look.ats[1]) THEN
+            v_next := '{1}';
+        END IF;
         WHILE v_left > 0 LOOP
             IF cardinality(v_next) = 0 THEN
                 EXIT WHEN v_search = 0;
-                v_next := pawl_internal.lanes_filled(p_kind, v_look.lanes, v_place, v_search, v_now);
+                v_next := pawl_internal.lanes_filled(p_kind, v_look.lanes, v_look.tokens, v_look.ats, v_look.lows, v_place, v_search, v_now);
                 EXIT WHEN v_next IS NULL;
-                v_search := CASE WHEN cardinality(v_next) = v_search THEN 16 ELSE 0 END;
+                v_search := CASE WHEN cardinality(v_next) = v_search THEN v_search ELSE 0 END;
             END IF;
             v_place := v_next[1];
             v_next := v_next[2:];
@@ -137,11 +157,6 @@ BEGIN
             SELECT c.* INTO v_last FROM pawl_internal.claim c WHERE c.kind = p_kind AND c.lane = v_look.lanes[v_place]
              ORDER BY c.token DESC, c.part LIMIT 1;
             CONTINUE WHEN v_last.token NOT IN (v_look.tokens[v_place], v_again);
-            SELECT r.* INTO v_read FROM pawl_internal.cursor_next(v_last, v_before, v_bound) r;
-            v_was_seen := (v_last.cursor).seen;
-            v_was_own := (v_last.cursor).own;
-            v_seen := (v_read.cursor).seen;
-            v_own := (v_read.cursor).own;
             v_new.token := pawl_internal.token_next();
             v_new.lane := v_last.lane;
             v_new.turn := v_new.token;
@@ -152,25 +167,27 @@ BEGIN
                                   AND c.token >= v_last.low_token AND c.state = :CLAIM_ACTIVE)
                AND NOT EXISTS (SELECT 1 FROM pawl_internal.hold h WHERE h.kind = p_kind AND h.lane = v_last.lane)
                AND NOT EXISTS (SELECT 1 FROM pawl_internal.pause p WHERE p.scope <= :PAUSE_STREAM) THEN
-                -- Nothing in flight, nothing aside, nothing paused. One statement reads the lane and writes the claim. It grants
+                -- Nothing in flight, nothing aside, nothing paused. One statement reads the lane and writes the claim; its own snapshot
+                -- is what the claim has seen, so that PostgreSQL has done the test of what is visible. It grants
                 -- nothing when a hold came meanwhile, when two messages have one id (reports name the token and the id), or
                 -- when late commits alone fill the batch.
                 RETURN QUERY
-                WITH batch AS MATERIALIZED (
+                WITH r AS MATERIALIZED (
+                    SELECT n.start, n.low, n.cursor FROM pawl_internal.cursor_next(v_last, v_before, v_bound, pg_current_snapshot()) n),
+                batch AS MATERIALIZED (
                     SELECT m.* FROM pawl_internal.message m
-                     WHERE m.kind = p_kind AND m.lane = v_last.lane AND m.seq > v_read.start
-                       AND NOT (m.seq <= v_last.at AND (m.xid = v_was_own OR pg_visible_in_snapshot(m.xid, v_was_seen)))
-                       AND (m.xid = v_own OR pg_visible_in_snapshot(m.xid, v_seen))
+                     WHERE m.kind = p_kind AND m.lane = v_last.lane AND m.seq > (SELECT r.start FROM r)
+                       AND (m.seq > v_last.at OR NOT (m.xid = (v_last.cursor).own OR pg_visible_in_snapshot(m.xid, (v_last.cursor).seen)))
                        AND (SELECT NOT EXISTS (SELECT 1 FROM pawl_internal.hold h WHERE h.kind = p_kind AND h.lane = v_last.lane))
                      ORDER BY m.seq LIMIT v_left),
                 granted AS (
                     INSERT INTO pawl_internal.claim (token, part, kind, lane, instance, policy, max_attempts, lease_until_ms, began_ms, request,
-                                            items, ids_hash, low_token, turn, start, was_seen, was_own, was_at, at, cursor)
+                                            items, ids_hash, low_token, turn, start, was_seen, was_own, was_at, at, low, cursor)
                     SELECT v_new.token, 1, p_kind, v_last.lane, p_instance, v_new.policy, v_new.max_attempts, v_new.lease_until_ms, v_now,
-                           p_request, count(*), bit_xor(uuid_hash_extended(b.id, 0)), v_new.token, v_new.token, v_read.start,
-                           v_was_seen, v_was_own, v_last.at, greatest(max(b.seq), v_last.at), v_read.cursor
-                      FROM batch b
-                    HAVING count(*) > 0 AND count(*) = count(DISTINCT b.id) AND (count(*) < v_left OR max(b.seq) >= v_last.at)
+                           p_request, b.items, b.ids_hash, v_new.token, v_new.token, r.start, (v_last.cursor).seen, (v_last.cursor).own, v_last.at,
+                           greatest(b.at, v_last.at), least(r.low, greatest(b.at, v_last.at)), r.cursor
+                      FROM r, (SELECT count(*) AS items, bit_xor(uuid_hash_extended(b.id, 0)) AS ids_hash, max(b.seq) AS at FROM batch b
+                    HAVING count(*) > 0 AND count(*) = count(DISTINCT b.id) AND (count(*) < v_left OR max(b.seq) >= v_last.at)) b
                     ON CONFLICT (token, part) DO NOTHING
                     RETURNING 1)
                 SELECT v_new.token, v_new.lease_until_ms, b.seq, {{b.message}}, 1, 0, false, false
@@ -178,6 +195,7 @@ BEGIN
                 GET DIAGNOSTICS v_count = ROW_COUNT;
             END IF;
             IF v_count = 0 THEN
+                SELECT r.* INTO v_read FROM pawl_internal.cursor_next(v_last, v_before, v_bound, pg_current_snapshot()) r;
                 SELECT t.used, t.tokens INTO v_careful
                   FROM pawl_internal.claim_careful(v_new, v_last, v_read.start, v_read.cursor, v_left, v_left = p_max, v_early) t;
                 RETURN QUERY SELECT i.* FROM unnest(v_careful.tokens) WITH ORDINALITY AS t(token, n)
@@ -217,8 +235,13 @@ SELECT c.* FROM pawl_internal.lane l CROSS JOIN LATERAL (
 -- tables: claim (inserted)
 CREATE OR REPLACE FUNCTION pawl_internal.claim_add(p_claim pawl_internal.claim) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    v_claim pawl_internal.claim := p_claim;
 BEGIN
-    INSERT INTO pawl_internal.claim SELECT (p_claim).* ON CONFLICT (token, part) DO NOTHING;
+    v_claim.low := CASE WHEN p_claim.old_at IS NOT NULL THEN -1
+                        ELSE least(p_claim.at, (p_claim.cursor).before, (p_claim.cursor).open_floor,
+                                   (SELECT min(f.floor) FROM unnest((p_claim.cursor).open_floors) AS f(floor))) END;
+    INSERT INTO pawl_internal.claim SELECT (v_claim).* ON CONFLICT (token, part) DO NOTHING;
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW003', MESSAGE = format('token %s was granted before: raise the epoch', p_claim.token);
     END IF;
@@ -306,21 +329,21 @@ $$;
 -- name: cursor_next
 -- What a new read of a lane may see, and where it must begin so that no late commit is missed.
 -- params: p_last: the newest claim of the lane, which the caller has locked; p_before bigint, p_bound xid8: a number of the
---   sequence of messages, and an id that was drawn after that number was read
--- returns: start: every unread message of the lane that the cursor sees has a higher seq; cursor
+--   sequence of messages, and an id that was drawn after that number was read; p_seen: the snapshot of the read, taken after that
+-- returns: start: every unread message of the lane that the cursor sees has a higher seq; cursor; low: those that it does not see
+--   have a higher one
 -- raises: PW003 the lane was read by a server with other transactions
 -- Transactions that the last read did not see, and this one does, are those that were listed in its snapshot, those from its xmax (which is
 -- the last id that had ended, plus one) up to its bound, and all later ones. Our own sees its own messages. The floor of each:
 -- the number that it cannot have written at or below, because it drew its id first.
 -- search_path: the caller's
 CREATE OR REPLACE FUNCTION pawl_internal.cursor_next(
-    p_last pawl_internal.claim, p_before bigint, p_bound xid8, OUT start bigint, OUT cursor pawl_internal.cursor)
+    p_last pawl_internal.claim, p_before bigint, p_bound xid8, p_seen pg_snapshot, OUT start bigint, OUT low bigint, OUT cursor pawl_internal.cursor)
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_was pawl_internal.cursor := p_last.cursor;
     v_was_max xid8 := pg_snapshot_xmax(v_was.seen);
-    v_seen pg_snapshot := pg_current_snapshot();
-    v_max xid8 := pg_snapshot_xmax(v_seen);
+    v_max xid8 := pg_snapshot_xmax(p_seen);
     v_own xid8 := pg_current_xact_id();
     v_xids xid8[] := '{}';
     v_floors bigint[] := '{}';
@@ -335,21 +358,22 @@ BEGIN
                    CASE WHEN v_max > v_was_max OR (v_own >= v_was_max AND v_own < v_was.edge) THEN v_was.open_floor END);
     IF cardinality(v_was.open_xids) > 0 THEN
         start := least(start, (SELECT min(o.floor) FROM unnest(v_was.open_xids, v_was.open_floors) AS o(xid, floor)
-                                WHERE o.xid = v_own OR pg_visible_in_snapshot(o.xid, v_seen)));
+                                WHERE o.xid = v_own OR pg_visible_in_snapshot(o.xid, p_seen)));
     END IF;
-    IF pg_snapshot_xmin(v_seen) < v_max THEN
+    IF pg_snapshot_xmin(p_seen) < v_max THEN
         SELECT coalesce(array_agg(x.xid), '{}'),
                coalesce(array_agg(CASE WHEN x.xid >= v_was.edge THEN v_was.before
                                        WHEN x.xid >= v_was_max THEN coalesce(v_was.open_floor, p_last.at)
                                        ELSE coalesce(o.floor, 0) END), '{}')
           INTO v_xids, v_floors
-          FROM pg_snapshot_xip(v_seen) AS x(xid) LEFT JOIN unnest(v_was.open_xids, v_was.open_floors) AS o(xid, floor) ON o.xid = x.xid
+          FROM pg_snapshot_xip(p_seen) AS x(xid) LEFT JOIN unnest(v_was.open_xids, v_was.open_floors) AS o(xid, floor) ON o.xid = x.xid
          WHERE x.xid <> v_own;
     END IF;
     IF v_max <= p_bound AND NOT (v_max = v_own AND p_bound = v_own) THEN
         v_floor := CASE WHEN v_max < v_was.edge THEN least(v_was.before, v_was.open_floor) ELSE v_was.before END;
     END IF;
-    cursor := ROW(v_seen, v_own, p_before, (p_bound::text::bigint + 1)::text::xid8, v_xids, v_floors, v_floor);
+    low := least(p_before, v_floor, (SELECT min(f.floor) FROM unnest(v_floors) AS f(floor)));
+    cursor := ROW(p_seen, v_own, p_before, (p_bound::text::bigint + 1)::text::xid8, v_xids, v_floors, v_floor);
 END
 $$;
 

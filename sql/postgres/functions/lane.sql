@@ -72,13 +72,15 @@ $$;
 
 -- name: lanes_filled
 -- The next of some lanes that have something to claim, found without a lock.
--- params: p_kind smallint, p_lanes integer[], p_after integer: the places up to this one are left out, p_limit integer, p_now bigint
+-- params: p_kind smallint, p_lanes integer[]; p_tokens, p_ats, p_lows: of their newest claims; p_after integer: the places up to this
+--   one are left out, p_limit integer, p_now bigint
 -- returns: places in p_lanes, ascending; NULL: there are none. A lane in which late commits would be looked for very far back, time
---   and again, or are being read, is among them
+--   and again, or are being read (its low is -1), is among them
 -- tables: claim, message, hold (read)
 -- search_path: the caller's
 CREATE OR REPLACE FUNCTION pawl_internal.lanes_filled(
-    p_kind smallint, p_lanes integer[], p_after integer, p_limit integer, p_now bigint) RETURNS integer[]
+    p_kind smallint, p_lanes integer[], p_tokens bigint[], p_ats bigint[], p_lows bigint[], p_after integer, p_limit integer, p_now bigint)
+    RETURNS integer[]
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_seen pg_snapshot := pg_current_snapshot();
@@ -87,57 +89,25 @@ DECLARE
 BEGIN
     RETURN (
         SELECT array_agg(f.n)
-          FROM (SELECT u.n
-                  FROM unnest(p_lanes) WITH ORDINALITY AS u(lane, n)
-                 CROSS JOIN LATERAL (SELECT c.at, c.old_at, (c.cursor).* FROM pawl_internal.claim c WHERE c.kind = p_kind AND c.lane = u.lane
-                                      ORDER BY c.token DESC, c.part LIMIT 1) l
-                 CROSS JOIN LATERAL ( -- as cursor_next
-                       SELECT least(l.at, CASE WHEN v_max > l.edge OR v_own >= l.edge THEN l.before END,
-                                    CASE WHEN v_max > pg_snapshot_xmax(l.seen) OR v_own < l.edge THEN l.open_floor END,
-                                    CASE WHEN l.open_xids <> '{}' THEN
-                                         (SELECT min(o.floor) FROM unnest(l.open_xids, l.open_floors) AS o(xid, floor)
-                                           WHERE o.xid = v_own OR pg_visible_in_snapshot(o.xid, v_seen)) END) AS start OFFSET 0) r
+          FROM (SELECT u.n FROM unnest(p_lanes, p_tokens, p_ats, p_lows) WITH ORDINALITY AS u(lane, token, at, low, n)
                  WHERE u.n > p_after
-                   AND (EXISTS (SELECT 1 FROM pawl_internal.message m
-                                 WHERE m.kind = p_kind AND m.lane = u.lane AND m.seq > r.start
-                                   AND NOT (m.seq <= l.at AND (m.xid = l.own OR pg_visible_in_snapshot(m.xid, l.seen))))
+                   AND (u.low < 0
+                        OR EXISTS (SELECT 1 FROM pawl_internal.message m WHERE m.kind = p_kind AND m.lane = u.lane AND m.seq > u.at)
+                        OR (u.low < u.at AND EXISTS ( -- as cursor_next
+                            SELECT 1 FROM pawl_internal.claim c, LATERAL (SELECT (c.cursor).*) l,
+                                  LATERAL (SELECT least(c.at, CASE WHEN v_max > l.edge OR v_own >= l.edge THEN l.before END,
+                                                        CASE WHEN v_max > pg_snapshot_xmax(l.seen) OR v_own < l.edge THEN l.open_floor END,
+                                                        (SELECT min(o.floor) FROM unnest(l.open_xids, l.open_floors) AS o(xid, floor)
+                                                          WHERE o.xid = v_own OR pg_visible_in_snapshot(o.xid, v_seen))) AS start OFFSET 0) r
+                             WHERE c.token = u.token AND c.part = 1
+                               AND (r.start < c.at - 20000
+                                    OR (r.start < c.at
+                                        AND EXISTS (SELECT 1 FROM pawl_internal.message m
+                                                     WHERE m.kind = p_kind AND m.lane = u.lane AND m.seq > r.start AND m.seq <= c.at
+                                                       AND NOT (m.xid = l.own OR pg_visible_in_snapshot(m.xid, l.seen)))))))
                         OR EXISTS (SELECT 1 FROM pawl_internal.hold h
-                                    WHERE h.kind = p_kind AND h.lane = u.lane AND h.state = :HOLD_WAITING AND h.due_ms <= p_now)
-                        OR r.start < l.at - 20000 OR l.old_at IS NOT NULL)
+                                    WHERE h.kind = p_kind AND h.lane = u.lane AND h.state = :HOLD_WAITING AND h.due_ms <= p_now))
                  LIMIT p_limit) f);
-END
-$$;
-
--- name: lanes_look
--- What a claim needs to know of the caller's lanes, read without a lock.
--- params: p_instance uuid, p_kind smallint, p_lane integer (NULL: all), p_early boolean: busy lanes are visited, and no others; p_now bigint
--- returns: overdue: some claim there is; drained: some lane waits for nothing but to be given up; busy: some lane is; of the
---   lanes to visit, the least recently claimed first: number, and token of the newest claim
--- tables: lane, claim (read)
--- search_path: the caller's
-CREATE OR REPLACE FUNCTION pawl_internal.lanes_look(
-    p_instance uuid, p_kind smallint, p_lane integer, p_early boolean, p_now bigint, OUT overdue boolean, OUT drained boolean,
-    OUT busy boolean, OUT lanes integer[], OUT tokens bigint[])
-LANGUAGE plpgsql VOLATILE AS $$
-BEGIN
-    -- IS NOT DISTINCT keeps it on the primary key. Mostly the newest claim has ended whole, and none before it is active. A claim of
-    -- suspects holds up their streams, not their lane.
-    SELECT bool_or(x.overdue), bool_or(x.draining AND x.began_ms IS NULL), bool_or(x.busy),
-           array_agg(x.lane) FILTER (WHERE NOT x.draining AND x.busy = p_early),
-           array_agg(x.token) FILTER (WHERE NOT x.draining AND x.busy = p_early)
-      INTO overdue, drained, busy, lanes, tokens
-      FROM (SELECT l.lane, n.token, l.draining, a.overdue, a.began_ms, coalesce(a.began_ms > p_now - 1000 AND a.common, false) AS busy
-              FROM pawl_internal.lane l
-             CROSS JOIN LATERAL (SELECT c.token, c.turn, c.low_token, c.state, c.intact FROM pawl_internal.claim c WHERE c.kind = p_kind AND c.lane = l.lane
-                                  ORDER BY c.token DESC, c.part LIMIT 1) n
-             CROSS JOIN LATERAL (SELECT bool_or(c.lease_until_ms <= p_now) AS overdue, min(c.began_ms) AS began_ms,
-                                        bool_or(c.suspect = :SUSPECT_NO) AS common
-                                   FROM pawl_internal.claim c
-                                  WHERE (n.low_token < n.token OR n.state = :CLAIM_ACTIVE OR NOT n.intact)
-                                    AND c.kind = p_kind AND c.lane = l.lane AND c.token >= n.low_token AND c.state = :CLAIM_ACTIVE) a
-             WHERE l.kind = p_kind AND l.lane BETWEEN coalesce(p_lane, 0) AND coalesce(p_lane, 2147483647)
-               AND l.owner IS NOT DISTINCT FROM p_instance
-             ORDER BY greatest(l.token, n.turn) OFFSET 0) x;
 END
 $$;
 

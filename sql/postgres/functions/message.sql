@@ -149,6 +149,7 @@ DECLARE
     v_duplicates bigint := 0;
     v_xid xid8;
     v_now bigint;
+    v_segment smallint := pg_sequence_last_value('pawl_internal.segment_seq') % 3;
 BEGIN
     IF (p_kind BETWEEN :KIND_OUTBOX AND :KIND_PERSPECTIVE) IS NOT TRUE THEN
         RAISE EXCEPTION USING ERRCODE = 'PW001',
@@ -173,7 +174,7 @@ BEGIN
 
     -- A function scan keeps the order of the arrays, and nextval is drawn row by row after the filter.
     INSERT INTO pawl_internal.message (segment, seq, xid, {{message}})
-    SELECT pg_sequence_last_value('pawl_internal.segment_seq') % 3, nextval('pawl_internal.message_seq'), v_xid, p_kind, p.partition % pawl_internal.lane_count(), p.partition, p.id, p.stream, p.topic,
+    SELECT v_segment, nextval('pawl_internal.message_seq'), v_xid, p_kind, p.partition % pawl_internal.lane_count(), p.partition, p.id, p.stream, p.topic,
            p.type, p.payload, p.headers, p.correlation_id, p.causation_id, p.traceparent, p_consumer, v_now
       FROM (SELECT u.*, pawl_internal.partition_here(coalesce(u.stream, u.id::text)) AS partition
               FROM unnest(p_ids, p_streams, p_topics, p_types, p_payloads, p_headers, p_correlation_ids,

@@ -20,7 +20,8 @@ CREATE TYPE pawl_internal.cursor AS (
 -- seq of at most `at` that its cursor saw; and, while late commits are read in several claims, those of at most old_at
 -- that old_seen and old_own saw. A claim of waiting messages is a range: what it has read above start, and the claim before
 -- it had not (was_seen, was_own, was_at). seqs is the list instead, once some of it has ended or was split, or when
--- it was not all that was read. A claim without items only moves the cursor.
+-- it was not all that was read. A claim without items only moves the cursor. low: every message of the lane that it had not
+-- read has a higher seq; mostly it is `at`.
 -- state: 1 active, 2 done, 3 expired, 4 evicted. source: 1 message, 2 aside. done_ids NULL: the part ended whole and
 -- forgot its list. intact: nothing was taken away from it and it was not split. ids_hash: of all its ids, in any order.
 -- turn: the token of the lane's last grant; lanes are visited by it. low_token: no claim of the lane with a lower token is
@@ -53,6 +54,7 @@ CREATE TABLE pawl_internal.claim (
     was_own xid8,
     was_at bigint NOT NULL DEFAULT 0,
     at bigint NOT NULL DEFAULT 0,
+    low bigint NOT NULL DEFAULT 0,
     old_seen pg_snapshot,
     old_own xid8,
     old_at bigint,
