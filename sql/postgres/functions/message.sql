@@ -172,15 +172,17 @@ BEGIN
     v_answers := CASE WHEN p_kind = :KIND_INBOX THEN pawl_internal.put_dedupe(p_ids, p_payloads, p_consumer, p_hashes, v_now)
                       ELSE array_fill(:ANSWER_APPLIED::smallint, ARRAY[v_count]) END;
 
-    -- A function scan keeps the order of the arrays, and nextval is drawn row by row after the filter.
+    -- A function scan keeps the order of the arrays, and nextval is drawn row by row after the filter. What is read together, the
+    -- messages of a lane, is stored together.
     INSERT INTO pawl_internal.message (segment, seq, xid, {{message}})
-    SELECT v_segment, nextval('pawl_internal.message_seq'), v_xid, p_kind, p.partition % pawl_internal.lane_count(), p.partition, p.id, p.stream, p.topic,
+    SELECT v_segment, p.seq, v_xid, p_kind, p.partition % pawl_internal.lane_count(), p.partition, p.id, p.stream, p.topic,
            p.type, p.payload, p.headers, p.correlation_id, p.causation_id, p.traceparent, p_consumer, v_now
-      FROM (SELECT u.*, pawl_internal.partition_here(coalesce(u.stream, u.id::text)) AS partition
+      FROM (SELECT u.*, pawl_internal.partition_here(coalesce(u.stream, u.id::text)) AS partition, nextval('pawl_internal.message_seq') AS seq
               FROM unnest(p_ids, p_streams, p_topics, p_types, p_payloads, p_headers, p_correlation_ids,
                           p_causation_ids, p_traceparents, v_answers)
                    AS u(id, stream, topic, type, payload, headers, correlation_id, causation_id, traceparent, answer)
-             WHERE u.answer = :ANSWER_APPLIED OR u.answer IS NULL) p;
+             WHERE u.answer = :ANSWER_APPLIED OR u.answer IS NULL OFFSET 0) p
+     ORDER BY p.partition % pawl_internal.lane_count(), p.seq;
     GET DIAGNOSTICS v_applied = ROW_COUNT;
     IF p_kind = :KIND_INBOX THEN
         SELECT count(*) INTO v_duplicates FROM unnest(v_answers) AS a(answer) WHERE a.answer = :ANSWER_DUPLICATE;
