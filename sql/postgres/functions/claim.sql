@@ -86,27 +86,21 @@ BEGIN
 
     LOOP
         LOOP
-            -- IS NOT DISTINCT keeps it on the primary key. Mostly the newest claim has ended whole, and none before it is active. A claim
-            -- of suspects holds up their streams, not their lane.
-            SELECT bool_or(x.overdue) AS overdue, bool_or(x.draining AND x.began_ms IS NULL) AS drained, bool_or(x.busy) AS busy,
-                   array_agg(x.lane) FILTER (WHERE NOT x.draining AND x.busy = v_early) AS lanes,
-                   array_agg(x.token) FILTER (WHERE NOT x.draining AND x.busy = v_early) AS tokens,
-                   array_agg(x.at) FILTER (WHERE NOT x.draining AND x.busy = v_early) AS ats,
-                   array_agg(x.low) FILTER (WHERE NOT x.draining AND x.busy = v_early) AS lows
+            -- IS NOT DISTINCT keeps it on the primary key. Mostly the newest claim of every lane has ended whole, and none before it is active.
+            SELECT bool_or(x.flying) AS flying, false AS overdue, bool_or(x.draining) AS drained, false AS busy,
+                   array_agg(x.lane) FILTER (WHERE NOT x.draining) AS lanes, array_agg(x.token) FILTER (WHERE NOT x.draining) AS tokens,
+                   array_agg(x.at) FILTER (WHERE NOT x.draining) AS ats, array_agg(x.low) FILTER (WHERE NOT x.draining) AS lows
               INTO v_look
-              FROM (SELECT l.lane, n.token, n.at, n.low, l.draining, a.overdue, a.began_ms,
-                           coalesce(a.began_ms > v_now - 1000 AND a.common, false) AS busy
+              FROM (SELECT l.lane, l.draining, n.*
                       FROM pawl_internal.lane l
-                     CROSS JOIN LATERAL (SELECT c.token, c.turn, c.low_token, c.state, c.intact, c.at, c.low FROM pawl_internal.claim c
-                                          WHERE c.kind = p_kind AND c.lane = l.lane ORDER BY c.token DESC, c.part LIMIT 1) n
-                     CROSS JOIN LATERAL (SELECT bool_or(c.lease_until_ms <= v_now) AS overdue, min(c.began_ms) AS began_ms,
-                                                bool_or(c.suspect = :SUSPECT_NO) AS common
+                     CROSS JOIN LATERAL (SELECT c.token, c.turn, c.at, c.low, c.low_token < c.token OR c.state = :CLAIM_ACTIVE OR NOT c.intact AS flying
                                            FROM pawl_internal.claim c
-                                          WHERE (n.low_token < n.token OR n.state = :CLAIM_ACTIVE OR NOT n.intact)
-                                            AND c.kind = p_kind AND c.lane = l.lane AND c.token >= n.low_token AND c.state = :CLAIM_ACTIVE) a
+                                          WHERE c.kind = p_kind AND c.lane = l.lane ORDER BY c.token DESC, c.part LIMIT 1) n
                      WHERE l.kind = p_kind AND l.lane BETWEEN coalesce(p_lane, 0) AND coalesce(p_lane, 2147483647)
                        AND l.owner IS NOT DISTINCT FROM p_instance
                      ORDER BY greatest(l.token, n.turn) OFFSET 0) x;
+            EXIT WHEN v_look.flying IS NOT TRUE AND NOT v_early;
+            SELECT k.* INTO v_look FROM pawl_internal.lanes_look(p_instance, p_kind, p_lane, v_early, v_now) k;
             EXIT WHEN v_look.overdue IS NOT TRUE OR p_lane IS NOT NULL OR pawl_internal.claims_expire(p_instance, p_kind, true, v_now) = 0;
         END LOOP;
         IF v_look.drained AND p_lane IS NULL THEN

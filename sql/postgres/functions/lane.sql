@@ -86,13 +86,18 @@ DECLARE
     v_seen pg_snapshot := pg_current_snapshot();
     v_max xid8 := pg_snapshot_xmax(v_seen);
     v_own xid8 := pg_current_xact_id_if_assigned();
+    v_held boolean := EXISTS (SELECT 1 FROM pawl_internal.hold h WHERE h.kind = p_kind);
+    -- The segments that may have something: the one that messages go into, and those that are known not to be empty.
+    v_segment smallint := pg_sequence_last_value('pawl_internal.segment_seq') % 3;
+    v_more smallint[] := ARRAY(SELECT s.segment FROM pawl_internal.segment s WHERE s.since_ms > 0 AND s.segment <> v_segment);
 BEGIN
     RETURN (
         SELECT array_agg(f.n)
           FROM (SELECT u.n FROM unnest(p_lanes, p_tokens, p_ats, p_lows) WITH ORDINALITY AS u(lane, token, at, low, n)
                  WHERE u.n > p_after
                    AND (u.low < 0
-                        OR EXISTS (SELECT 1 FROM pawl_internal.message m WHERE m.kind = p_kind AND m.lane = u.lane AND m.seq > u.at)
+                        OR EXISTS (SELECT 1 FROM pawl_internal.message m
+                                    WHERE m.segment IN (v_segment, v_more[1], v_more[2]) AND m.kind = p_kind AND m.lane = u.lane AND m.seq > u.at)
                         OR (u.low < u.at AND EXISTS ( -- as cursor_next
                             SELECT 1 FROM pawl_internal.claim c, LATERAL (SELECT (c.cursor).*) l,
                                   LATERAL (SELECT least(c.at, CASE WHEN v_max > l.edge OR v_own >= l.edge THEN l.before END,
@@ -105,9 +110,41 @@ BEGIN
                                         AND EXISTS (SELECT 1 FROM pawl_internal.message m
                                                      WHERE m.kind = p_kind AND m.lane = u.lane AND m.seq > r.start AND m.seq <= c.at
                                                        AND NOT (m.xid = l.own OR pg_visible_in_snapshot(m.xid, l.seen)))))))
-                        OR EXISTS (SELECT 1 FROM pawl_internal.hold h
-                                    WHERE h.kind = p_kind AND h.lane = u.lane AND h.state = :HOLD_WAITING AND h.due_ms <= p_now))
+                        OR (v_held AND EXISTS (SELECT 1 FROM pawl_internal.hold h
+                                    WHERE h.kind = p_kind AND h.lane = u.lane AND h.state = :HOLD_WAITING AND h.due_ms <= p_now)))
                  LIMIT p_limit) f);
+END
+$$;
+
+-- name: lanes_look
+-- What a claim needs to know of the caller's lanes when something is in flight there, read without a lock.
+-- params: p_instance, p_kind smallint, p_lane integer (NULL: all), p_early boolean: busy lanes are visited, and no others; p_now bigint
+-- returns: overdue: some claim there is; drained: some lane waits for nothing but to be given up; busy: some lane is; of the
+--   lanes to visit, the least recently claimed first: number; token, at and low of the newest claim
+-- tables: lane, claim (read)
+-- search_path: the caller's
+CREATE OR REPLACE FUNCTION pawl_internal.lanes_look(
+    p_instance uuid, p_kind smallint, p_lane integer, p_early boolean, p_now bigint, OUT flying boolean, OUT overdue boolean,
+    OUT drained boolean, OUT busy boolean, OUT lanes integer[], OUT tokens bigint[], OUT ats bigint[], OUT lows bigint[])
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+    -- A claim of suspects holds up their streams, not their lane.
+    SELECT true, bool_or(x.overdue), bool_or(x.draining AND x.began_ms IS NULL), bool_or(x.busy),
+           array_agg(x.lane) FILTER (WHERE NOT x.draining AND x.busy = p_early), array_agg(x.token) FILTER (WHERE NOT x.draining AND x.busy = p_early),
+           array_agg(x.at) FILTER (WHERE NOT x.draining AND x.busy = p_early), array_agg(x.low) FILTER (WHERE NOT x.draining AND x.busy = p_early)
+      INTO flying, overdue, drained, busy, lanes, tokens, ats, lows
+      FROM (SELECT l.lane, n.token, n.at, n.low, l.draining, a.overdue, a.began_ms, coalesce(a.began_ms > p_now - 1000 AND a.common, false) AS busy
+              FROM pawl_internal.lane l
+             CROSS JOIN LATERAL (SELECT c.token, c.turn, c.low_token, c.state, c.intact, c.at, c.low FROM pawl_internal.claim c
+                                  WHERE c.kind = p_kind AND c.lane = l.lane ORDER BY c.token DESC, c.part LIMIT 1) n
+             CROSS JOIN LATERAL (SELECT bool_or(c.lease_until_ms <= p_now) AS overdue, min(c.began_ms) AS began_ms,
+                                        bool_or(c.suspect = :SUSPECT_NO) AS common
+                                   FROM pawl_internal.claim c
+                                  WHERE (n.low_token < n.token OR n.state = :CLAIM_ACTIVE OR NOT n.intact)
+                                    AND c.kind = p_kind AND c.lane = l.lane AND c.token >= n.low_token AND c.state = :CLAIM_ACTIVE) a
+             WHERE l.kind = p_kind AND l.lane BETWEEN coalesce(p_lane, 0) AND coalesce(p_lane, 2147483647)
+               AND l.owner IS NOT DISTINCT FROM p_instance
+             ORDER BY greatest(l.token, n.turn) OFFSET 0) x;
 END
 $$;
 

@@ -295,7 +295,7 @@ static void the_catalog_keeps_the_rules(void **state) {
         "select string_agg(p.proname, ' ') from pg_proc p where p.pronamespace in ('pawl'::regnamespace, "
         "'pawl_internal'::regnamespace) and "
         "p.proname not in ('uuid7', 'partition_here', 'partition_count', 'partition_wrap', "
-        "'lane_count', 'clock_is_stopped', 'lane_claims', 'was_read', 'lanes_filled', "
+        "'lane_count', 'clock_is_stopped', 'lane_claims', 'was_read', 'lanes_look', 'lanes_filled', "
         "'cursor_next', 'complete_whole', " RUNS_USER_SQL ") and not "
         "coalesce('search_path=pg_catalog, pg_temp' = any (p.proconfig), false)",
         /* nobody but the owner and those it was granted to may call: PUBLIC has nothing */
