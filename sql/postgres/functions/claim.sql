@@ -17,6 +17,7 @@ SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cach
 DECLARE
     v_now bigint;
     v_resumed boolean;
+    v_recent bigint;
     v_slots integer;
     v_left integer := p_max;
     v_early boolean := false; -- busy lanes are visited
@@ -43,10 +44,11 @@ BEGIN
            CASE WHEN coalesce(p_policy, 0) = 0 THEN s.dead_policy ELSE p_policy END,
            CASE WHEN coalesce(p_max_attempts, 0) = 0 THEN s.max_attempts ELSE p_max_attempts END,
            EXISTS (SELECT 1 FROM pawl_internal.resumed),
+           ((s.epoch << 40) | coalesce(pg_sequence_last_value('pawl_internal.token_seq'), 0)) - 128,
            (SELECT CASE WHEN i.horizon > pg_snapshot_xmax(pg_current_snapshot()) THEN -1 ELSE i.slots END
               FROM pawl_internal.instance i WHERE i.id = p_instance AND i.state = :INSTANCE_ACTIVE
                AND i.lease_until_ms > CASE WHEN s.test_now_ms <> 0 THEN s.test_now_ms ELSE (extract(epoch FROM clock_timestamp()) * 1000)::bigint END)
-      INTO v_now, v_new.policy, v_new.max_attempts, v_resumed, v_slots FROM pawl_internal.settings s;
+      INTO v_now, v_new.policy, v_new.max_attempts, v_resumed, v_recent, v_slots FROM pawl_internal.settings s;
     IF v_slots IS NULL THEN
         RAISE EXCEPTION USING ERRCODE = 'PW004', MESSAGE = format(
             'instance %s is evicted or its lease has expired: it must not claim', p_instance);
@@ -87,15 +89,20 @@ BEGIN
     LOOP
         LOOP
             -- IS NOT DISTINCT keeps it on the primary key. Mostly the newest claim of every lane has ended whole, and none before it is active.
+            -- It is looked for among the last ones first: a scan collects all of a lane's claims that its page of the index has.
             SELECT bool_or(x.flying) AS flying, false AS overdue, bool_or(x.draining) AS drained, false AS busy,
                    array_agg(x.lane) FILTER (WHERE NOT x.draining) AS lanes, array_agg(x.token) FILTER (WHERE NOT x.draining) AS tokens,
                    array_agg(x.at) FILTER (WHERE NOT x.draining) AS ats, array_agg(x.low) FILTER (WHERE NOT x.draining) AS lows
               INTO v_look
               FROM (SELECT l.lane, l.draining, n.*
                       FROM pawl_internal.lane l
-                     CROSS JOIN LATERAL (SELECT c.token, c.turn, c.at, c.low, c.low_token < c.token OR c.state = :CLAIM_ACTIVE OR NOT c.intact AS flying
-                                           FROM pawl_internal.claim c
-                                          WHERE c.kind = p_kind AND c.lane = l.lane ORDER BY c.token DESC, c.part LIMIT 1) n
+                     CROSS JOIN LATERAL (
+                           SELECT c.token, c.turn, c.at, c.low, c.low_token < c.token OR c.state = :CLAIM_ACTIVE OR NOT c.intact AS flying
+                             FROM ((SELECT r.* FROM pawl_internal.claim r WHERE r.kind = p_kind AND r.lane = l.lane AND r.token > v_recent
+                                     ORDER BY r.token DESC, r.part LIMIT 1)
+                                    UNION ALL
+                                   (SELECT o.* FROM pawl_internal.claim o WHERE o.kind = p_kind AND o.lane = l.lane
+                                     ORDER BY o.token DESC, o.part LIMIT 1)) c LIMIT 1) n
                      WHERE l.kind = p_kind AND l.lane BETWEEN coalesce(p_lane, 0) AND coalesce(p_lane, 2147483647)
                        AND l.owner IS NOT DISTINCT FROM p_instance
                      ORDER BY greatest(l.token, n.turn) OFFSET 0) x;
