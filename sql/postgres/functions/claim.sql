@@ -271,7 +271,7 @@ $$;
 -- tables: message (read, when it is a range)
 CREATE OR REPLACE FUNCTION pawl_internal.claim_seqs(p_claim pawl_internal.claim) RETURNS bigint[]
 LANGUAGE plpgsql STABLE
-SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off AS $$
 BEGIN
     IF p_claim.seqs IS NOT NULL OR p_claim.items = 0 THEN
         RETURN p_claim.seqs;
