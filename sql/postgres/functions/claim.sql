@@ -44,7 +44,7 @@ BEGIN
            CASE WHEN coalesce(p_policy, 0) = 0 THEN s.dead_policy ELSE p_policy END,
            CASE WHEN coalesce(p_max_attempts, 0) = 0 THEN s.max_attempts ELSE p_max_attempts END,
            EXISTS (SELECT 1 FROM pawl_internal.resumed),
-           ((s.epoch << 40) | coalesce(pg_sequence_last_value('pawl_internal.token_seq'), 0)) - 128,
+           ((s.epoch << 40) | (SELECT q.last_value FROM pawl_internal.token_seq q)) - 128,
            (SELECT CASE WHEN i.horizon > pg_snapshot_xmax(pg_current_snapshot()) THEN -1 ELSE i.slots END
               FROM pawl_internal.instance i WHERE i.id = p_instance AND i.state = :INSTANCE_ACTIVE
                AND i.lease_until_ms > CASE WHEN s.test_now_ms <> 0 THEN s.test_now_ms ELSE (extract(epoch FROM clock_timestamp()) * 1000)::bigint END)

@@ -88,7 +88,7 @@ DECLARE
     v_own xid8 := pg_current_xact_id_if_assigned();
     v_held boolean := EXISTS (SELECT 1 FROM pawl_internal.hold h WHERE h.kind = p_kind);
     -- The segments that may have something: the one that messages go into, and those that are known not to be empty.
-    v_segment smallint := pg_sequence_last_value('pawl_internal.segment_seq') % 3;
+    v_segment smallint := (SELECT q.last_value % 3 FROM pawl_internal.segment_seq q); -- pg_sequence_last_value would lock it for writing
     v_more smallint[] := ARRAY(SELECT s.segment FROM pawl_internal.segment s WHERE s.since_ms > 0 AND s.segment <> v_segment);
 BEGIN
     RETURN (
