@@ -97,12 +97,13 @@ BEGIN
               FROM (SELECT l.lane, l.draining, n.*
                       FROM pawl_internal.lane l
                      CROSS JOIN LATERAL (
-                           SELECT c.token, c.turn, c.at, c.low, c.low_token < c.token OR c.state = :CLAIM_ACTIVE OR NOT c.intact AS flying
-                             FROM ((SELECT r.* FROM pawl_internal.claim r WHERE r.kind = p_kind AND r.lane = l.lane AND r.token > v_recent
-                                     ORDER BY r.token DESC, r.part LIMIT 1)
-                                    UNION ALL
-                                   (SELECT o.* FROM pawl_internal.claim o WHERE o.kind = p_kind AND o.lane = l.lane
-                                     ORDER BY o.token DESC, o.part LIMIT 1)) c LIMIT 1) n
+                           (SELECT c.token, c.turn, c.at, c.low, c.low_token < c.token OR c.state = :CLAIM_ACTIVE OR NOT c.intact AS flying
+                              FROM pawl_internal.claim c WHERE c.kind = p_kind AND c.lane = l.lane AND c.token > v_recent
+                             ORDER BY c.token DESC, c.part LIMIT 1)
+                            UNION ALL
+                           (SELECT c.token, c.turn, c.at, c.low, c.low_token < c.token OR c.state = :CLAIM_ACTIVE OR NOT c.intact
+                              FROM pawl_internal.claim c WHERE c.kind = p_kind AND c.lane = l.lane
+                             ORDER BY c.token DESC, c.part LIMIT 1) LIMIT 1) n
                      WHERE l.kind = p_kind AND l.lane BETWEEN coalesce(p_lane, 0) AND coalesce(p_lane, 2147483647)
                        AND l.owner IS NOT DISTINCT FROM p_instance
                      ORDER BY greatest(l.token, n.turn) OFFSET 0) x;
