@@ -51,22 +51,18 @@ static bool all_local(const char *hosts) {
     return true;
 }
 
-/* Whether every server the address may mean is on this machine; the environment may name one too. */
-static bool address_local(const PQconninfoOption *options) {
-    const char *host = option_value(options, "host");
-    const char *hostaddr = option_value(options, "hostaddr");
-    if (host == NULL)
-        host = getenv("PGHOST");
-    if (hostaddr == NULL)
-        hostaddr = getenv("PGHOSTADDR");
-    /* A service file may name any host: it must configure TLS itself. */
-    return all_local(hostaddr != NULL ? hostaddr : host) && option_value(options, "service") == NULL;
+/* A value of the address, or of the environment in its place; NULL is none. */
+static const char *address_value(const PQconninfoOption *options, const char *keyword, const char *variable) {
+    const char *value = option_value(options, keyword);
+    return value != NULL ? value : getenv(variable);
 }
 
-/* A value of the address, or of the environment in its place; NULL is none. */
-static const char *address_value(const struct address *address, const char *keyword, const char *variable) {
-    const char *value = option_value(address->options, keyword);
-    return value != NULL ? value : getenv(variable);
+/* Whether every server the address may mean is on this machine; the environment may name one too. */
+static bool address_local(const PQconninfoOption *options) {
+    const char *host = address_value(options, "host", "PGHOST");
+    const char *hostaddr = address_value(options, "hostaddr", "PGHOSTADDR");
+    /* A service file may name any host: it must configure TLS itself. */
+    return all_local(hostaddr != NULL ? hostaddr : host) && option_value(options, "service") == NULL;
 }
 
 static int list_count(const char *list) {
@@ -76,9 +72,9 @@ static int list_count(const char *list) {
     return count;
 }
 
-static int host_count(const struct address *address) {
-    int hosts = list_count(address_value(address, "host", "PGHOST"));
-    int addresses = list_count(address_value(address, "hostaddr", "PGHOSTADDR"));
+static int host_count(const PQconninfoOption *options) {
+    int hosts = list_count(address_value(options, "host", "PGHOST"));
+    int addresses = list_count(address_value(options, "hostaddr", "PGHOSTADDR"));
     return hosts > addresses ? hosts : addresses;
 }
 
@@ -194,7 +190,7 @@ static void keywords_host(const struct postgres *self, struct keywords *keywords
     static const char *const lists[][2] = {
         {"host", "PGHOST"}, {"hostaddr", "PGHOSTADDR"}, {"port", "PGPORT"}};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
-        const char *at = address_value(&self->address, lists[i][0], lists[i][1]);
+        const char *at = address_value(self->address.options, lists[i][0], lists[i][1]);
         for (int skip = list_count(at) > 1 ? host : 0; at != NULL && skip > 0; skip--) {
             at = strchr(at, ',');
             at = at != NULL ? at + 1 : NULL;
@@ -212,7 +208,7 @@ static void keywords_host(const struct postgres *self, struct keywords *keywords
 static pawl_status keywords_fill(const struct postgres *self, struct keywords *keywords, int host,
                                  const char *op, pawl_error *err) {
     const PQconninfoOption *options = self->address.options;
-    bool several = host_count(&self->address) > 1;
+    bool several = host_count(options) > 1;
     char *settings = keywords->settings;
     snprintf(keywords->timeout, NUMBER_BYTES, "%d", (self->connect_timeout_ms + 999) / 1000 + 1);
     const struct {
@@ -314,7 +310,7 @@ static pawl_status connect_host(struct postgres *self, int64_t deadline_ms, cons
 
 /* How long one of the servers may take: as the address says, but no more than its share of what is left. */
 static int64_t host_time_ms(const struct postgres *self, int64_t left_ms, int servers) {
-    const char *said = address_value(&self->address, "connect_timeout", "PGCONNECT_TIMEOUT");
+    const char *said = address_value(self->address.options, "connect_timeout", "PGCONNECT_TIMEOUT");
     int64_t said_ms = said != NULL ? strtoll(said, NULL, 10) * 1000 : 0;
     int64_t share_ms = left_ms / servers;
     return said_ms > 0 && said_ms < share_ms ? said_ms : share_ms;
@@ -323,7 +319,7 @@ static int64_t host_time_ms(const struct postgres *self, int64_t left_ms, int se
 /* One after the other, beginning with the one that answered last. */
 static pawl_status connect_once(struct postgres *self, const char *op, bool *refused, bool *no_role,
                                 pawl_error *err) {
-    int count = host_count(&self->address);
+    int count = host_count(self->address.options);
     int servers = self->address.pinned ? 1 : count;
     self->address.host %= count;
     int64_t end_ms = clock_boot_ms() + self->connect_timeout_ms;
