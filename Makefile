@@ -73,7 +73,7 @@ bench: ## run the benchmarks
 	@$(MAKE) --no-print-directory build
 	@bench/run
 
-prove: ## the long proofs: simulation, kill soaks, fuzzing
+prove: ## every long proof in an hour (PROVE_SCALE=n: in n hours), with a table of what was done
 	@tools/deps all
 	@$(MAKE) --no-print-directory build
 	@tools/prove

@@ -159,7 +159,7 @@ class Soak:
         self.random.shuffle(faults)
         for kind in faults:
             self.fault(kind)
-            until = time.monotonic() + self.random.uniform(0.1, self.args.pace)
+            until = time.monotonic() + self.random.uniform(self.args.pace / 6, self.args.pace)
             while time.monotonic() < until:
                 self.wake()
                 time.sleep(0.02)
@@ -279,6 +279,9 @@ def soak(args, url, directory, postgres):
         print(f"# {args.dialect}: {total} messages, {args.streams} streams, {args.workers} workers, {args.kills} kills, "
               f"{args.stops} stops, {args.restarts} server crashes, {args.outage:.0f} s outage in {seconds:.1f} s: {len(violations)} violations, {zombies} zombie entries, "
               f"{reruns} repeated, stale refused {outbox['stale']}")
+        print("figures: " + json.dumps({"messages": total, f"kills_{args.dialect}": args.kills, f"stops_{args.dialect}": args.stops,
+                                        "server_crashes": args.restarts, "stale_refused": outbox["stale"],
+                                        "late_effects": zombies, "violations": len(violations)}))
         if violations:
             print("# " + test.tail().replace("\n", "\n# "))
         return not violations

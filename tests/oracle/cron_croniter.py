@@ -8,6 +8,7 @@ the classes are part of the test. Prints TAP.
 """
 import calendar
 import datetime
+import json
 import random
 import subprocess
 import sys
@@ -226,6 +227,7 @@ def main():
                   f"\n#   croniter {theirs}\n#   the rule {truth}")
     found = {name: number for name, number in found.items() if number}
     print(f"# croniter: expressions={count} same={same} unexplained={unexplained}")
+    print("figures: " + json.dumps({"expressions": count, "violations": unexplained}))
     for name, number in found.items():
         print(f"#   {name}: {number} ({CLASSES[name]})")
     expected = COUNTS.get(count)

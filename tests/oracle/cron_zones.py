@@ -9,6 +9,7 @@ that the rule of docs/schedules.md gives when it is followed minute by minute. O
 import calendar
 import datetime
 import hashlib
+import json
 import pathlib
 import random
 import subprocess
@@ -158,6 +159,7 @@ def main():
     print(f"# cron: zones={len(names)} transitions={transitions} shapes=12 compared={ranges} "
           f"ticks={sum(len(e.split()) for e, q in zip(expected, tool.questions) if q.startswith('range'))} "
           f"missed={missed} doubled={doubled} offsets={len(expected) - ranges}")
+    print("figures: " + json.dumps({"zones": len(names), "zone_changes": transitions, "ranges": ranges, "violations": wrong}))
     good = wrong == 0 and len(answers) == len(expected) and ranges == transitions * 12 and transitions > 0
     print("1..1")
     print(("ok" if good else "not ok") + " 1 - offsets and ticks around every change are those of the rule")

@@ -3,6 +3,7 @@
 Usage: auth_test.py PAWL HELPER ROOT sqlite|postgres [NAME]
 """
 import itertools
+import json
 import os
 import re
 import socket
@@ -186,6 +187,7 @@ class AuthTest(ServerTest):
                         if not right:
                             wrong.append(text)
         print(f"# {cells} cells, {len(wrong)} wrong", flush=True)
+        print("figures: " + json.dumps({"cells": cells, "violations": len(wrong)}), flush=True)
         self.assertEqual(wrong[:20], [])
 
     def test_a_link_opens_the_page_but_nothing_else(self):

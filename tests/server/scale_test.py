@@ -4,6 +4,7 @@ Usage: scale_test.py PAWL HELPER ROOT sqlite|postgres [NAME]
 Sizes: PAWL_SCALE_MESSAGES, PAWL_SCALE_LETTERS; tests/prove/server_scale runs the full ones and prints the table.
 """
 import http.client
+import json
 import math
 import os
 import re
@@ -142,6 +143,9 @@ class ScaleTest(ServerTest):
         for took, what in sorted(rows, reverse=True):
             print(f"# {took:8.1f} ms  {what}")
         print(f"# {len(rows)} questions; at most {resident} KiB resident")
+        slow = sum(row[0] >= self.p95_ms_max for row in rows)
+        print("figures: " + json.dumps({"messages": MESSAGES, "dead_letters": LETTERS, "questions": len(rows), "slowest_p95_ms_max": round(max(rows)[0]),
+                                        "resident_KiB_max": resident, "violations": slow + len(self.wrong)}), flush=True)
         self.assertEqual(self.wrong, set())
         self.assertEqual([row for row in rows if row[0] >= self.p95_ms_max], [])
         if not sanitized:  # its shadow is not the server's memory

@@ -194,6 +194,11 @@ static int run_many(const struct options *options) {
     const struct crew crew = {run_stripe, add_totals, &totals, &part, sizeof(totals)};
     bool ran = run_crew(options, &crew);
     print_totals(&totals);
+    printf("figures: {\"schedules\": %" PRIu64 ", \"replayed\": %" PRIu64
+           ", \"virtual_hours\": %.1f, \"worker_deaths\": %" PRIu64 ", \"stale_refused\": %" PRIu64
+           ", \"violations\": %" PRIu64 "}\n",
+           totals.schedules, totals.replayed, (double)totals.virtual_ms / 3600000.0,
+           totals.faults[FAULT_KILL], totals.stale_refused, totals.violations + totals.replay_differs);
     bool good = ran && totals.violations == 0 && totals.replay_differs == 0 &&
                 totals.schedules == options->runs;
     if (options->tap) {
@@ -297,6 +302,8 @@ static int run_mutants(const struct options *options) {
     qsort(hunt.medians, MUTANTS_MAX, sizeof(*hunt.medians), compare_counts);
     printf("sim: mutants=%zu killed=%" PRIu64 " median_schedules_to_kill=%" PRIu64 " most=%" PRIu64 "\n",
            hunted, hunt.killed, hunt.medians[MUTANTS_MAX - 1 - hunt.killed / 2], hunt.most);
+    printf("figures: {\"mutants_found\": %" PRIu64 ", \"violations\": %" PRIu64 "}\n", hunt.killed,
+           hunted - hunt.killed);
     return ran && hunt.killed == hunted ? 0 : 1;
 }
 

@@ -310,6 +310,8 @@ def soak(args):
                   f"broker killed and restarted {args.restarts} times, in {seconds:.1f} s: read back {len(events)}, "
                   f"lost {total - len(events) + duplicates}, out of order {sum('came before' in v for v in violations)}, "
                   f"duplicates {duplicates} (all with the id of the first)")
+            print("figures: " + json.dumps({"messages_published": total, f"kills_{'postgres' if args.database else 'sqlite'}": args.kills,
+                                            "broker_crashes": args.restarts, "duplicates_filtered": duplicates, "violations": len(violations)}))
             for violation in violations[:20]:
                 print("# " + violation)
             if violations:

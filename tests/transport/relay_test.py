@@ -167,6 +167,7 @@ def storm(test, billing, publish):
     test.wait(lambda: billing.counts("inbox")["duplicate"] >= count * 4 and len(billing.lines()) >= before + count)
     time.sleep(0.5)
     effects, known = len(billing.lines()) - before, billing.counts("inbox")["duplicate"]
+    print("figures: " + json.dumps({"storm_messages": count, "violations": int(effects != count)}))
     test.case(effects == count and known >= count * 4,
               f"{test.args.broker}: {count} messages delivered five times each: {effects} effects, {known} duplicates",
               billing.counts("inbox"))

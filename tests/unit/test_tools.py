@@ -14,6 +14,7 @@ import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+BUILD = pathlib.Path(sys.argv[1]).resolve() if sys.argv[1:] else None
 
 
 class Tree(unittest.TestCase):
@@ -281,6 +282,68 @@ class RunTests(Tree):
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 1)
         self.assertIn("no such suite", done.stderr)
+
+
+class Prove(Tree):
+    def proof(self, name, *lines, budget="0 min, waits"):
+        path = self.put("proofs/" + name, "\n".join(["#!/bin/sh", f"# Does {name}. And more.", f"# budget: {budget}", *lines, ""]))
+        path.chmod(0o755)
+
+    def prove(self, *words):
+        done = subprocess.run([ROOT / "tools" / "prove", "--proofs", self.dir / "proofs", "--build", self.dir / "build", "--scale", "0.5",
+                               "--seed", "17", *words], capture_output=True, text=True, check=False)
+        try:
+            rows = json.loads((self.dir / "build" / "prove.json").read_text())["proofs"]
+        except FileNotFoundError:
+            rows = []
+        return done, {row["name"]: row for row in rows}
+
+    def test_figures_are_added_up(self):
+        self.proof("kills", """echo 'figures: {"kills": 2, "worst_max": 9, "violations": 0}'""",
+                   """echo 'figures: {"kills": 3, "worst_max": 4, "violations": 0}'""")
+        self.proof("told", 'echo "figures: {\\"kills\\": 1, \\"seed\\": $PROVE_SEED, \\"scale\\": $PROVE_SCALE, \\"violations\\": 0}"',
+                   budget="1 min, computes")
+        done, rows = self.prove()
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(rows["kills"]["figures"], {"kills": 5, "worst_max": 9})
+        self.assertEqual(rows["told"]["figures"], {"kills": 1, "seed": 17, "scale": 0.5})
+        self.assertEqual((rows["kills"]["what"], rows["kills"]["verdict"]), ("Does kills", "ok"))
+        self.assertIn("in all: kills 6\n", done.stdout)
+        self.assertIn("2 passed, 0 failed, 0 violations", done.stdout)
+
+    def test_what_was_not_shown_fails(self):
+        good = """echo 'figures: {"violations": 0}'"""
+        self.proof("violated", """echo 'figures: {"violations": 2}'""")
+        self.proof("exited", good, "exit 3")
+        self.proof("silent", "echo fine")
+        self.proof("skipped", good, "exit 77")
+        self.proof("endless", good, "trap '' TERM", "while :; do sleep 1; done")
+        self.proof("good", good)
+        done, rows = self.prove("--grace", "1")
+        self.assertEqual({name: row["verdict"] for name, row in rows.items()},
+                         {"violated": "FAILED", "exited": "FAILED", "silent": "no figures", "skipped": "skipped",
+                          "endless": "out of time", "good": "ok"})
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("1 passed, 5 failed, 2 violations", done.stdout)
+        self.assertEqual(self.prove("good")[0].returncode, 0)
+        self.assertEqual(self.prove("nothing")[0].returncode, 1)
+
+    def test_every_proof_has_a_budget_and_they_fit_into_an_hour(self):
+        done = subprocess.run([ROOT / "tools" / "prove", "--list"], stdout=subprocess.PIPE, text=True, check=True)
+        lanes = {"computes": [], "waits": []}
+        for minutes, lane in re.findall(r"^\S+ +(\d+) min, (\w+)", done.stdout, re.M):
+            lanes[lane].append(int(minutes))
+        self.assertEqual(len(done.stdout.splitlines()), sum(map(len, lanes.values())))
+        for lane, budgets in lanes.items():
+            self.assertLessEqual(sum(budgets), 2 * 55, f"{lane} on two cores")
+
+    def test_a_real_proof(self):
+        if not BUILD:
+            self.skipTest("no build was named")
+        done = subprocess.run([ROOT / "tools" / "prove", "--build", BUILD, "--scale", "0.001", "runs_fanin"], capture_output=True, text=True, check=False)
+        result = json.loads((BUILD / "prove.json").read_text())
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual((result["proofs"][0]["verdict"], result["proofs"][0]["figures"]["runs"]), ("ok", 40), result)
 
 
 class SqliteStatements(unittest.TestCase):

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 
-from perspective_support import PerspectiveCase, main
+from perspective_support import PerspectiveCase, Setup, main
 
 # The full size is for make prove.
 KILLS = int(os.environ.get("PAWL_PERSPECTIVE_KILLS", "4"))
@@ -272,6 +272,8 @@ class PerspectiveTest(PerspectiveCase):
         self.assertEqual(self.models(), folded)
         print(f"# {KILLS} kills, {STOPS} stops, {sum(int(n) for _, n in folded[2])} events in "
               f"{time.monotonic() - began:.0f} s: three models equal their folds", flush=True)
+        print("figures: " + json.dumps({f"kills_{Setup.dialect}": KILLS, f"stops_{Setup.dialect}": STOPS,
+                                        "events_applied": sum(int(n) for _, n in folded[2]), "violations": 0}), flush=True)
 
 
 if __name__ == "__main__":

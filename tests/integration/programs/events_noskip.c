@@ -385,6 +385,10 @@ static int judge(struct proof *p, int64_t took_ms) {
            (double)took_ms / 1000.0, (double)committed * 1000.0 / (double)took_ms);
     bool right = stored == committed && p->read == committed && seen == committed &&
                  p->inversions + wrong + p->gaps + p->stalls == 0 && violations.count == 0;
+    printf("figures: {\"events\": %" PRId64 ", \"rolled_back\": %" PRId64 ", \"skipped\": %" PRId64
+           ", \"inverted\": %" PRId64 ", \"violations\": %d}\n",
+           committed, atomic_load(&p->shared->rolled_back),
+           p->gaps + (p->read != committed) + (seen != committed), p->inversions + wrong, !right);
     printf("%s - what was committed was read and applied, once and in order\n", right ? "ok 1" : "not ok 1");
     return right ? EXIT_SUCCESS : EXIT_FAILURE;
 }

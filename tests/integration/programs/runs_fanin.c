@@ -379,6 +379,10 @@ static bool prove(struct proof *p) {
            v.skipped, v.items);
     printf("# consolidations lost %" PRId64 ", doubled %" PRId64 "; items wrong %" PRId64 "\n", v.lost,
            v.doubled, v.wrong);
+    printf("figures: {\"runs\": %" PRId64 ", \"pages_delivered\": %" PRId64 ", \"kills_%s\": %" PRId64
+           ", \"violations\": %" PRId64 "}\n",
+           v.runs, v.deliveries, p->postgres ? "postgres" : "sqlite", p->kills,
+           v.lost + v.doubled + v.wrong + (int64_t)violations.count);
     arena_free(arena);
     store_close(store);
     if (p->postgres)

@@ -128,6 +128,8 @@ class Jobs(work_support.WorkTest):
         if ARGS.kills > 10:
             self.assertEqual(kills, ARGS.kills, "it was done before it was killed so often")
         print(f"# {kills} kills, {sum(counts.values())} runs of 20 steps, {len(known)} recorded before a kill", flush=True)
+        print("figures: " + json.dumps({f"kills_{ARGS.dialect}": kills, "pipeline_steps": sum(counts.values()), "violations": len(again)}),
+              flush=True)
 
     def stop_when_idle_or_later(self):
         process = self.worker()
@@ -198,6 +200,8 @@ class Jobs(work_support.WorkTest):
         (rows, jobs), = self.sql("SELECT count(*), count(DISTINCT job) FROM effect")
         print(f"# {ARGS.workers} workers, {ARGS.jobs} jobs, {kills} kills: {rows} effects of {jobs} jobs in {seconds:.1f} s "
               f"(the first half in {half or 0:.1f} s)", flush=True)
+        print("figures: " + json.dumps({"jobs": jobs, f"kills_{ARGS.dialect}": kills, "violations": abs(ARGS.jobs - jobs) + rows - jobs}),
+              flush=True)
         self.assertEqual((rows, jobs), (ARGS.jobs, ARGS.jobs), "an effect is missing or happened twice")
         succeeded = self.pawl("audit", "list", "--limit", "5000") if ARGS.jobs <= 1000 else []
         self.assertEqual(len([run for run in succeeded if run["success"]]), ARGS.jobs if ARGS.jobs <= 1000 else 0)
