@@ -136,7 +136,7 @@ void lease_watch_reported(struct lease_watch *watch, struct lease_ref ref, enum 
     pthread_mutex_unlock(&watch->lock);
     if (found.claimed_us == 0)
         return;
-    observe_handled(&watch->observer, found.kind, result, found.claimed_us);
+    observe_handled(&watch->observer, found.kind, result, clock_boot_us() - found.claimed_us);
     atomic_store(&watch->counted, true);
 }
 

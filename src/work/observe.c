@@ -52,9 +52,8 @@ void observe_wait(struct observer *observer, enum rollup_kind kind, int64_t sinc
 }
 
 void observe_handled(struct observer *observer, enum rollup_kind kind, enum rollup_result result,
-                     int64_t began_us) {
-    rollups_add_time(&observer->rollups, (struct rollup_series){ROLLUP_HANDLE, kind, result},
-                     clock_boot_us() - began_us);
+                     int64_t took_us) {
+    rollups_add_time(&observer->rollups, (struct rollup_series){ROLLUP_HANDLE, kind, result}, took_us);
 }
 
 enum rollup_result observe_outcome(enum handler_outcome outcome) {
@@ -171,8 +170,9 @@ void observe_message_end(struct observer *observer, struct observed *work, const
         return;
     char id[UUID_TEXT_BYTES];
     struct series_name handler = handler_of((enum rollup_kind)work->item.kind, str_from(work->type));
-    series_handled(&observer->series, &handler, end->result, clock_boot_us() - work->began_us);
-    observe_handled(observer, (enum rollup_kind)work->item.kind, end->result, work->began_us);
+    int64_t took_us = clock_boot_us() - work->began_us;
+    series_handled(&observer->series, &handler, end->result, took_us);
+    observe_handled(observer, (enum rollup_kind)work->item.kind, end->result, took_us);
     work->began_us = 0;
     if (is_failure(end->result))
         tell_failure(observer, &(struct failure){.kind = work_kind_name(work->item.kind),
@@ -219,7 +219,7 @@ void observe_job_end(struct observer *observer, struct observed_job *work, enum 
     int64_t took_us = clock_boot_us() - work->began_us;
     series_handled(&observer->series, &task, result, took_us);
     series_handled(&observer->series, &queue, result, took_us);
-    observe_handled(observer, work->kind, result, work->began_us);
+    observe_handled(observer, work->kind, result, took_us);
     if (!is_failure(result) && work->span.tracer == NULL)
         return;
     char id[JOB_ID_BYTES];
@@ -276,8 +276,9 @@ void observe_batch_end(struct observer *observer, struct observed_batch *work,
         return;
     enum rollup_result result = end->failed ? ROLLUP_RETRY : ROLLUP_DONE;
     struct series_name handler = handler_of(ROLLUP_PERSPECTIVE, end->perspective);
-    series_handled(&observer->series, &handler, result, clock_boot_us() - work->began_us);
-    observe_handled(observer, ROLLUP_PERSPECTIVE, result, work->began_us);
+    int64_t took_us = clock_boot_us() - work->began_us;
+    series_handled(&observer->series, &handler, result, took_us);
+    observe_handled(observer, ROLLUP_PERSPECTIVE, result, took_us);
     struct span_attribute attributes[] = {SPAN_TEXT("messaging.system", STR("pawl")),
                                           SPAN_TEXT("messaging.operation.type", STR("process")),
                                           SPAN_TEXT("messaging.operation.name", STR("apply")),

@@ -71,9 +71,9 @@ void observe_claim(struct observer *observer, enum rollup_kind kind, int64_t too
 /* Something of that kind has waited since then, by the store's clock, and starts now. */
 void observe_wait(struct observer *observer, enum rollup_kind kind, int64_t since_ms);
 
-/* Something of that kind started then, by the boot clock, and ends now. */
+/* Something of that kind took so long, and ended. */
 void observe_handled(struct observer *observer, enum rollup_kind kind, enum rollup_result result,
-                     int64_t began_us);
+                     int64_t took_us);
 
 /* A batch of a perspective. */
 struct observed_batch {
