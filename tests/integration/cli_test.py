@@ -71,13 +71,6 @@ class HelpTest(CliTest):
             plural = re.sub("ys$", "ies", group + "s")
             self.assertEqual(result.out, self.run_pawl("help", plural).out.replace(plural + " VERB", group + " VERB"))
 
-    def test_reference_is_made_from_the_table(self):
-        document = (Setup.root / "docs" / "cli.md").read_text(encoding="utf-8")
-        begin, end = "<!-- begin: pawl help markdown -->\n", "<!-- end: pawl help markdown -->"
-        part = document[document.index(begin) + len(begin):document.index(end)]
-        self.assertEqual(part.strip(), self.run_pawl("help", "markdown").out.strip(),
-                         "docs/cli.md is old: put the output of pawl help markdown between its markers")
-
     def test_texts_name_commands_that_exist(self):
         """A message that says what to do, a page, the dashboard: each command in them is there and takes these options."""
         first, *parts = re.split(r"^### pawl (.+)$", self.run_pawl("help", "markdown").out, flags=re.MULTILINE)

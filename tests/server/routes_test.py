@@ -521,8 +521,8 @@ class RoutesTest(Routes):
     def test_the_examples_of_the_document_are_right(self):
         """Each is taken: what it names may be absent or in another state, but no value of it is refused."""
         self.start()
-        loader = importlib.machinery.SourceFileLoader("api_table", str(Setup.root / "tools" / "api-table"))
-        module = importlib.util.module_from_spec(importlib.util.spec_from_loader("api_table", loader))
+        loader = importlib.machinery.SourceFileLoader("reference", str(Setup.root / "tools" / "reference"))
+        module = importlib.util.module_from_spec(importlib.util.spec_from_loader("reference", loader))
         sys.dont_write_bytecode = True
         loader.exec_module(module)
         ran, wrong = 0, []

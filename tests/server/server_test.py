@@ -3,8 +3,6 @@
 Usage: server_test.py PAWL HELPER ROOT sqlite|postgres [NAME]
 """
 import gzip
-import importlib.machinery
-import importlib.util
 import os
 import pty
 import re
@@ -82,17 +80,6 @@ class ServerLifeTest(ServerTest):
         self.problem(404, "no such route", "GET", "/nothing.js", role=None)
         refused = self.problem(405, "only be read", "POST", "/", role=None)
         self.assertEqual(refused.headers["Allow"], "GET, HEAD")
-
-    def test_routes_in_the_manual_are_those_of_the_document(self):
-        self.start_server()
-        loader = importlib.machinery.SourceFileLoader("api_table", str(Setup.root / "tools" / "api-table"))
-        module = importlib.util.module_from_spec(importlib.util.spec_from_loader("api_table", loader))
-        sys.dont_write_bytecode = True
-        loader.exec_module(module)
-        text = (Setup.root / "docs" / "api.md").read_text(encoding="utf-8")
-        part = text.split("<!-- begin: routes -->")[1].split("<!-- end: routes -->")[0]
-        self.assertEqual(part.strip().splitlines(), "\n".join(module.reference(self.get("/v1/openapi.json"))).strip().splitlines(),
-                         "docs/api.md is old: put the output of tools/api-table between its markers")
 
 
 if __name__ == "__main__":
