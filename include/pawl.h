@@ -256,7 +256,7 @@ typedef struct pawl_worker pawl_worker;
 typedef struct pawl_worker_config {
     pawl_store_config store;
     const char *service;       /* default "pawl" */
-    const char *metadata;      /* a JSON object, shown with the instance */
+    const char *metadata;      /* a JSON object, shown with the instance; another "version" is a deploy */
     const char *instance;      /* a UUID; default: a new one, which is almost always right */
     bool outbox, inbox, jobs;  /* what to handle; none of these and no perspectives = all three */
     bool perspectives;         /* build read models (pawl_events.h) */

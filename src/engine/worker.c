@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/json/tree.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/uuid.h"
@@ -51,6 +52,21 @@ static void log_line(void *self, enum log_level level, const char *line) {
     worker->on_log(worker->self, (int)level, line);
 }
 
+/* What the caller says of the instance, and which pawl it is: a deploy is told by it. */
+static pawl_status copy_metadata(struct pawl_worker *worker, const char *said, pawl_str *out,
+                                 pawl_error *err) {
+    const struct tree *tree = &tree_empty;
+    pawl_str text = said != NULL ? str_trim(str_from(said)) : STR("{}");
+    if (said != NULL)
+        TRY(tree_parse(worker->arena, text, NULL, &tree, err));
+    if (tree->kind != TREE_OBJECT || tree_get_cstr(tree, "pawl_version") != NULL)
+        return str_dup(worker->arena, text, out, err);
+    char *made = arena_printf(worker->arena, "{\"pawl_version\":\"" PAWL_VERSION "\"%s%.*s",
+                              tree->count > 0 ? "," : "", STR_ARG(str_from(text.ptr + 1)));
+    *out = str_from(made);
+    return made != NULL ? PAWL_OK : error_no_memory(err, "worker");
+}
+
 /* Texts of the caller's live as long as the worker. */
 static pawl_status copy_texts(struct pawl_worker *worker, const pawl_worker_config *in, pawl_error *err) {
     char host[256] = "unknown";
@@ -61,7 +77,7 @@ static pawl_status copy_texts(struct pawl_worker *worker, const pawl_worker_conf
     if (status == PAWL_OK)
         status = str_dup(worker->arena, str_from(host), &engine->instance.host, err);
     if (status == PAWL_OK)
-        status = str_dup(worker->arena, str_from(in->metadata), &engine->instance.metadata, err);
+        status = copy_metadata(worker, in->metadata, &engine->instance.metadata, err);
     worker->config.store.url = arena_strdup(worker->arena, in->store.url);
     worker->config.store.schema = in->store.schema != NULL ? arena_strdup(worker->arena, in->store.schema)
                                                            : NULL;

@@ -110,7 +110,7 @@ static const struct operation pauses[] = {
      .example = "pawl resume stream order-1"},
     {OPERATION("pause.list", "List what is paused"), READS("/v1/pauses"), COLUMNS(pause_columns),
      .run = pause_list, .empty = "nothing is paused"},
-    {OPERATION("action.list", "List what people did: retries, deletions, replays, pauses; newest first"),
+    {OPERATION("action.list", "List what people did: retries, deletions, replays, pauses, deploys; newest first"),
      READS("/v1/actions"), FIELDS(action_fields), .paged = PAGED, COLUMNS(action_columns), .run = action_list,
      .details = "The actor is PAWL_ACTOR, else the login name.", .example = "pawl action list --since 1h",
      .empty = "nothing was done yet"},

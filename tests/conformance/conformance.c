@@ -12,7 +12,8 @@ extern const struct conf_group conf_instance, conf_lane, conf_put, conf_claim, c
     conf_expiry, conf_dead, conf_dedupe, conf_batch, conf_receptor, conf_checkpoint, conf_view, conf_maintain,
     conf_rollup, conf_series, conf_input, conf_two, conf_wake, conf_relay, conf_random, conf_events,
     conf_perspective, conf_jobs, conf_jobs_end, conf_jobs_keyed, conf_jobs_lost, conf_jobs_task, conf_runs,
-    conf_runs_fan, conf_alerts, conf_event_receptor, conf_advance, conf_rebuild, conf_grants, conf_pause;
+    conf_runs_fan, conf_alerts, conf_event_receptor, conf_advance, conf_rebuild, conf_grants, conf_pause,
+    conf_deploy;
 
 static const struct conf_group *const groups[] = {
     &conf_instance,   &conf_lane,           &conf_put,         &conf_claim,    &conf_order,
@@ -22,7 +23,7 @@ static const struct conf_group *const groups[] = {
     &conf_random,     &conf_events,         &conf_perspective, &conf_jobs,     &conf_jobs_end,
     &conf_jobs_keyed, &conf_jobs_lost,      &conf_jobs_task,   &conf_runs,     &conf_runs_fan,
     &conf_alerts,     &conf_event_receptor, &conf_advance,     &conf_rebuild,  &conf_grants,
-    &conf_pause,
+    &conf_pause,      &conf_deploy,
 };
 
 static bool wanted(const struct conf_group *group, int count, char **patterns) {

@@ -33,7 +33,8 @@ export async function happenings(read, from_ms, to_ms) {
     since(read, withQuery("/v1/audit", { outcome: "dead", since_ms: from_ms }), from_ms, (row) => row.finished_ms),
     read("/v1/instances")]);
   const rows = [
-    ...actions.rows.map((row) => ({ at_ms: row.at_ms, tone: PAUSING.test(row.action) ? "warn" : "calm", mark: PAUSING.test(row.action), what: "action", text: `${row.actor}: ${row.action} ${row.detail || ""}` })),
+    ...actions.rows.filter((row) => row.action === "deploy").map((row) => ({ at_ms: row.at_ms, tone: "good", mark: true, what: "deploy", text: `${row.actor}: ${row.detail}` })),
+    ...actions.rows.filter((row) => row.action !== "deploy").map((row) => ({ at_ms: row.at_ms, tone: PAUSING.test(row.action) ? "warn" : "calm", mark: PAUSING.test(row.action), what: "action", text: `${row.actor}: ${row.action} ${row.detail || ""}` })),
     ...alerts.rows.map((row) => ({ at_ms: row.at_ms, tone: ALERTS[row.event] || "warn", mark: true, what: "alert", text: `${row.rule} ${row.event}` })),
     ...jobs.rows.map((row) => ({ at_ms: row.finished_ms, tone: "bad", what: "job", text: `job ${row.job_id} ${row.task || row.type} ${row.outcome}: ${row.error || "no error text"}`, link: jobLink(row.job_id) })),
     ...instances.items.map((row) => ({ at_ms: row.started_ms, tone: "calm", mark: true, what: "start", text: `${row.service} started on ${row.host}, process ${row.pid}`, link: instanceLink(row.id) })),

@@ -334,6 +334,38 @@ BEGIN
 END
 $$;
 
+-- name: deploy_label
+-- What an instance says that it runs: the members version and pawl_version of its metadata (not "pawl": that name becomes the schema's).
+-- params: p_metadata json (NULL: it says nothing)
+-- returns: text; NULL when it does not say
+CREATE OR REPLACE FUNCTION pawl_internal.deploy_label(p_metadata json) RETURNS text
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT left(nullif(concat_ws(', ', 'version ' || (p_metadata ->> 'version'), 'pawl ' || (p_metadata ->> 'pawl_version')), ''), 200)
+$$;
+
+-- name: deploy_note
+-- Notes a deploy: no other active instance of the service runs this, and its last deploy was of something else. So a
+-- restart is none, however many instances there are, and going back to an older version is one.
+-- params: p_id uuid: an instance that has just registered; p_service text, p_metadata json, p_now bigint
+-- tables: instance (read), audit (read, inserted)
+-- locks: an advisory lock of the deploys, the last lock of a call, and only where there seems to be one
+CREATE OR REPLACE FUNCTION pawl_internal.deploy_note(p_id uuid, p_service text, p_metadata json, p_now bigint) RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    v_label text := pawl_internal.deploy_label(p_metadata);
+BEGIN
+    IF v_label IS NULL OR EXISTS (SELECT 1 FROM pawl_internal.instance i WHERE i.service = p_service AND i.state = :INSTANCE_ACTIVE
+                                     AND i.id <> p_id AND pawl_internal.deploy_label(i.metadata) = v_label) THEN
+        RETURN;
+    END IF;
+    PERFORM pg_advisory_xact_lock(hashtext('deploys of pawl.'), hashtext(p_service));
+    INSERT INTO pawl_internal.audit (at_ms, actor, action, detail)
+    SELECT p_now, p_service, 'deploy', v_label
+     WHERE v_label IS DISTINCT FROM (SELECT a.detail FROM pawl_internal.audit a WHERE a.action = 'deploy' AND a.actor = p_service
+                                      ORDER BY a.number DESC LIMIT 1);
+END
+$$;
+
 -- name: instance_evict
 -- An operator evicts an instance, which learns of it at its next call.
 -- params: p_id uuid
@@ -386,8 +418,8 @@ $$;
 --   of the grant (0: it does not say, and is taken to work on one)
 -- returns: now_ms, lease_until_ms, epoch, lanes_owned
 -- raises: PW001 another partition count; PW003 the id exists or was used before
--- tables: instance (inserted), tombstone (read), those of epoch_check, epoch_follow, evict_silent and rebalance
--- locks: those of epoch_check and epoch_follow, its instance row, then those of evict_silent and rebalance
+-- tables: instance (inserted), tombstone (read), those of epoch_check, epoch_follow, evict_silent, rebalance and deploy_note
+-- locks: those of epoch_check and epoch_follow, its instance row, then those of evict_silent, rebalance and deploy_note
 CREATE OR REPLACE FUNCTION pawl_internal.instance_register(
     p_id uuid, p_service text, p_host text, p_pid integer, p_metadata json, p_kinds integer, p_lease_ms bigint,
     p_max_partitions integer, p_partition_count integer, p_slots integer DEFAULT 0,
@@ -432,6 +464,7 @@ BEGIN
             PERFORM pawl_internal.rebalance(p_id, v_kind::smallint, v_now);
         END IF;
     END LOOP;
+    PERFORM pawl_internal.deploy_note(p_id, p_service, p_metadata, v_now);
     now_ms := v_now;
     lease_until_ms := v_now + v_lease;
     epoch := pawl_internal.epoch_now();

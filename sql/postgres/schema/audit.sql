@@ -7,6 +7,7 @@ CREATE TABLE pawl_internal.audit (
     action text NOT NULL,
     detail text
 );
+CREATE INDEX audit_deploy ON pawl_internal.audit (actor, number) WHERE action = 'deploy';
 CREATE SEQUENCE pawl_internal.run_seq AS bigint CACHE 1;
 
 -- Executions. block and place: where the row's hash is in the chain.

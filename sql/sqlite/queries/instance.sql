@@ -1,5 +1,19 @@
 -- instance: the instances of a fleet: registration, heartbeat, liveness, grants, eviction, duties.
 
+-- name: deploy_note
+-- Notes a deploy: no other active instance of the service runs this, and its last deploy was of something else. So a
+-- restart is none, however many instances there are, and going back to an older version is one.
+-- params: id: an instance that has just registered; now_ms
+WITH said AS MATERIALIZED (
+    SELECT id, service, ltrim(coalesce(', version ' || (metadata ->> 'version'), '') || coalesce(', pawl ' || (metadata ->> 'pawl_version'), ''), ', ') AS label
+      FROM pawl_instance WHERE state = :INSTANCE_ACTIVE)
+INSERT INTO pawl_audit (at_ms, actor, action, detail)
+SELECT ?2, s.service, 'deploy', substr(s.label, 1, 200) FROM said s
+ WHERE s.id = ?1 AND s.label <> ''
+   AND NOT EXISTS (SELECT 1 FROM said o WHERE o.service = s.service AND o.id <> s.id AND o.label = s.label)
+   AND substr(s.label, 1, 200) IS NOT (SELECT a.detail FROM pawl_audit a WHERE a.action = 'deploy' AND a.actor = s.service
+                                        ORDER BY a.number DESC LIMIT 1)
+
 -- name: duty_find
 -- The holder of a duty.
 -- params: name

@@ -7,6 +7,7 @@ CREATE TABLE pawl_audit (
     action TEXT NOT NULL,
     detail TEXT
 ) STRICT;
+CREATE INDEX pawl_audit_deploy ON pawl_audit (actor, number) WHERE action = 'deploy';
 
 -- Executions. block and place: where the row's hash is in the chain.
 CREATE TABLE pawl_task_run (

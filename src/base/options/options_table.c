@@ -33,7 +33,7 @@ const struct option_row option_rows[OPTION_COUNT] = {
                                "The worker's id; by default a new one is generated at each start."),
                           .alias = "WORKER_ID"},
     [OPTION_METADATA] = {TEXT("metadata", "PAWL_METADATA", NULL,
-                              "JSON object kept with the instance, for people to read.")},
+                              "JSON object kept with the instance; another version in it is a deploy.")},
     [OPTION_OUTPUT] = {CHOICE("output", "PAWL_OUTPUT", "auto", "auto|table|wide|json|ndjson",
                               "How results are printed; auto is a table on a terminal, JSON elsewhere."),
                        .letter = 'o'},

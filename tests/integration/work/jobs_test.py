@@ -523,7 +523,8 @@ class Jobs(work_support.WorkTest):
         self.pawl("job", "cancel", str(job), "--reason", "wrong day")
         self.until(self.gone, 15)
         self.stop(process)
-        action, = self.pawl("action", "list")
+        action, deploy = self.pawl("action", "list")
+        self.assertEqual((deploy["action"], deploy["detail"].split()[0]), ("deploy", "pawl"))
         self.assertEqual((action["action"], action["detail"]), ("job.cancel", f'id=["{job}"] reason=wrong day'))
         self.assertEqual(self.pawl("audit", "list")[0]["outcome"], "cancelled")
 

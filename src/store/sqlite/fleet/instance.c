@@ -88,6 +88,7 @@ pawl_status instance_enter(struct operation *op, const struct instance_new *in, 
                                     .lease_until_ms = op->now_ms + lease_ms,
                                     .max_partitions = in->max_partitions};
     TRY(insert(op, in, lease_ms));
+    TRY(statement_run(SQL(op, SQLITE_Q_DEPLOY_NOTE, in->id, op->now_ms)));
     return balance(op, &brief, beat);
 }
 
