@@ -177,6 +177,31 @@ static pawl_status pass_option(struct walk *walk, enum option_id id, bool has_va
     return PAWL_OK;
 }
 
+/* What other tools call it. */
+static const char *const other_words[][2] = {{"delay", "due"},
+                                             {"run-at", "due"},
+                                             {"at", "due"},
+                                             {"retries", "max-attempts"},
+                                             {"retry", "max-attempts"},
+                                             {"db", "database-url"},
+                                             {"url", "database-url"},
+                                             {"workers", "concurrency"},
+                                             {"threads", "concurrency"},
+                                             {"handler", "on"},
+                                             {"json", "output"},
+                                             {"format", "output"},
+                                             {"dedupe", "unique-key"},
+                                             {"idempotency-key", "request"}};
+
+/* The name that is closest to what was typed, or means what other tools call so; NULL if none does. */
+static const char *flag_meant(const char *typed, const char *const *names, size_t count) {
+    for (size_t i = 0; i < sizeof other_words / sizeof *other_words; i++)
+        for (size_t k = 0; strcmp(other_words[i][0], typed) == 0 && k < count; k++)
+            if (strcmp(other_words[i][1], names[k]) == 0)
+                return names[k];
+    return options_suggest(typed, names, count);
+}
+
 static pawl_status unknown_flag(const struct operation *command, const char *text, pawl_error *err) {
     enum { NAMES_MAX = 160 };
     const char *names[NAMES_MAX];
@@ -195,7 +220,7 @@ static pawl_status unknown_flag(const struct operation *command, const char *tex
         }
     const char *bare = text + strspn(text, "-");
     snprintf(typed, sizeof typed, "%.*s", (int)strcspn(bare, "="), bare);
-    const char *close = options_suggest(typed, names, count);
+    const char *close = flag_meant(typed, names, count);
     if (close != NULL)
         return error_set(err, PAWL_INVALID, "arguments", "there is no option %s here. Did you mean --%s?",
                          text, close);

@@ -25,11 +25,17 @@ char *options_flag(const struct option_row *row, char text[static OPTION_FLAG_BY
     return text;
 }
 
+/* Whether `whole` is `part` followed by another word. */
+static bool goes_on(const char *whole, const char *part) {
+    size_t len = strlen(part);
+    return strncmp(whole, part, len) == 0 && (whole[len] == '_' || whole[len] == '-');
+}
+
 const char *options_suggest(const char *typed, const char *const *names, size_t count) {
     const char *best = NULL;
     size_t best_distance = strlen(typed) / 3 + 2; /* at most a third of the word wrong, and one edit always */
     for (size_t i = 0; i < count; i++) {
-        size_t distance = str_distance(str_from(typed), str_from(names[i]));
+        size_t distance = goes_on(names[i], typed) ? 1 : str_distance(str_from(typed), str_from(names[i]));
         if (distance < best_distance) {
             best = names[i];
             best_distance = distance;
@@ -41,12 +47,6 @@ const char *options_suggest(const char *typed, const char *const *names, size_t 
 /* What follows PAWL_ or WORKER_; NULL for every other name. */
 static const char *own_part(const char *name) {
     return strncmp(name, "PAWL_", 5) == 0 ? name + 5 : strncmp(name, "WORKER_", 7) == 0 ? name + 7 : NULL;
-}
-
-/* Whether `whole` is `part` followed by another word. */
-static bool goes_on(const char *whole, const char *part) {
-    size_t len = strlen(part);
-    return strncmp(whole, part, len) == 0 && whole[len] == '_';
 }
 
 /* Variables that a cluster sets for a service whose name begins like ours: …_SERVICE_HOST,
