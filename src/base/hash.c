@@ -2,7 +2,8 @@
 #include "base/hash.h"
 
 #include <assert.h>
-#include <openssl/evp.h>
+#define OPENSSL_SUPPRESS_DEPRECATED
+#include <openssl/sha.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -97,13 +98,13 @@ uint32_t lane_of(uint32_t partition, uint32_t lane_count) {
     return partition % lane_count;
 }
 
+/* The functions that need no memory: while libcrypto prepares the newer ones, it crashes when there is none.
+ */
 pawl_status sha256(pawl_str text, uint8_t digest[static SHA256_BYTES], pawl_error *err) {
-    uint8_t result[EVP_MAX_MD_SIZE];
-    unsigned len = 0;
-    const char *bytes = text.ptr != NULL ? text.ptr : "";
-    if (EVP_Digest(bytes, text.len, result, &len, EVP_sha256(), NULL) != 1 || len != SHA256_BYTES)
+    SHA256_CTX sum;
+    if (SHA256_Init(&sum) != 1 || SHA256_Update(&sum, text.ptr != NULL ? text.ptr : "", text.len) != 1 ||
+        SHA256_Final(digest, &sum) != 1)
         return error_set(err, PAWL_INTERNAL, "sha256", "the cryptographic library cannot compute SHA-256");
-    memcpy(digest, result, SHA256_BYTES);
     return PAWL_OK;
 }
 

@@ -260,6 +260,10 @@ static pawl_status run(const struct buf *regex, const struct buf *subject, bool 
     pcre2_code *compiled = pcre2_compile((PCRE2_SPTR)regex->ptr, regex->len,
                                          PCRE2_ANCHORED | PCRE2_ENDANCHORED | PCRE2_DOTALL | PCRE2_UTF, &code,
                                          &at, NULL);
+    if (compiled == NULL && code == PCRE2_ERROR_HEAP_FAILED) {
+        status = error_no_memory(err, OP);
+        goto done;
+    }
     if (compiled == NULL) {
         status = error_set(err, PAWL_INVALID, OP, "the pattern \"%.*s\" is no regular expression (%d at %zu)",
                            STR_ARG(buf_str(regex)), code, at);
@@ -272,7 +276,9 @@ static pawl_status run(const struct buf *regex, const struct buf *subject, bool 
     }
     int found = pcre2_dfa_match(compiled, (PCRE2_SPTR)subject->ptr, subject->len, 0, 0, data, NULL, workspace,
                                 WORKSPACE);
-    if (found < 0 && found != PCRE2_ERROR_NOMATCH)
+    if (found == PCRE2_ERROR_NOMEMORY)
+        status = error_no_memory(err, OP);
+    else if (found < 0 && found != PCRE2_ERROR_NOMATCH)
         status = error_set(err, PAWL_INVALID, OP,
                            "matching \"%.*s\" against the pattern \"%.*s\" failed (%d)",
                            STR_ARG(buf_str(subject)), STR_ARG(buf_str(regex)), found);

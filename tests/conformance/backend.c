@@ -80,8 +80,9 @@ void backend_stop(struct backend *backend) {
 }
 
 bool backend_sides_start(struct backend *sides[static BACKEND_SIDES]) {
+    const char *second = getenv("PAWL_DIFF_SECOND");
     sides[0] = backend_start("sqlite");
-    sides[1] = backend_start("postgres");
+    sides[1] = backend_start(second != NULL ? second : "postgres");
     bool both = sides[0] != NULL && sides[1] != NULL;
     if (!both)
         backend_sides_stop(sides);

@@ -13,8 +13,8 @@ struct backend;
 struct backend *backend_start(const char *name);
 void backend_stop(struct backend *backend); /* takes NULL */
 
-/* The two stores that a differential test compares: SQLite and PostgreSQL. False, with a printed reason, when
- * one of them cannot run here. */
+/* The two stores that a differential test compares: SQLite and PostgreSQL (or PAWL_DIFF_SECOND). False, with
+ * a printed reason, when one of them cannot run here. */
 enum { BACKEND_SIDES = 2 };
 bool backend_sides_start(struct backend *sides[static BACKEND_SIDES]);
 void backend_sides_stop(struct backend *const sides[static BACKEND_SIDES]);

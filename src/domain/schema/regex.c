@@ -134,8 +134,10 @@ static pawl_status translate(pawl_str pattern, struct buf *out, pawl_error *err)
 
 static pcre2_code *compile(pawl_str pattern, int *code, size_t *offset) {
     pcre2_compile_context *context = pcre2_compile_context_create(NULL);
-    if (context == NULL)
+    if (context == NULL) {
+        *code = PCRE2_ERROR_HEAP_FAILED;
         return NULL;
+    }
     pcre2_set_max_pattern_length(context, (size_t)PAWL_REGEX_BYTES_MAX * 64);
     pcre2_set_parens_nest_limit(context, PARENTHESES_MAX);
     pcre2_set_compile_extra_options(context, PCRE2_EXTRA_ALT_BSUX);
@@ -151,6 +153,8 @@ static pawl_status build(pawl_str pattern, pawl_str translated, struct regex *ma
     int code = 0;
     size_t offset = 0;
     made->code = compile(translated, &code, &offset);
+    if (made->code == NULL && code == PCRE2_ERROR_HEAP_FAILED)
+        return error_no_memory(err, "regex_compile");
     if (made->code == NULL) {
         char reason[120];
         pcre2_get_error_message(code, (PCRE2_UCHAR *)reason, sizeof(reason));
@@ -205,6 +209,8 @@ pawl_status regex_search(const struct regex *regex, pawl_str text, bool *found, 
     int result = pcre2_match(regex->code, (PCRE2_SPTR)(text.ptr != NULL ? text.ptr : ""), text.len, 0,
                              PCRE2_NO_UTF_CHECK, data, regex->limits);
     pcre2_match_data_free(data);
+    if (result == PCRE2_ERROR_NOMEMORY)
+        return error_no_memory(err, "regex_search");
     if (result < 0 && result != PCRE2_ERROR_NOMATCH)
         return error_set(err, PAWL_INVALID, "regex_search",
                          "the pattern '%s' takes more work on this text than is allowed", regex->pattern);

@@ -9,10 +9,13 @@
 /* Enough to see what is wrong; a broken database may break every row. */
 enum { VIOLATIONS_MAX = 1000 };
 
-static void add(struct violations *list, const struct sql_file *file, const char *detail,
-                struct arena *arena) {
+static int add(struct violations *list, const struct sql_file *file, const char *detail,
+               struct arena *arena) {
     char *copy = arena_strdup(arena, detail != NULL ? detail : "");
+    if (copy == NULL)
+        return SQLITE_NOMEM;
     list->rows[list->count++] = (struct violation){str_from(file->name), str_from(copy)};
+    return SQLITE_OK;
 }
 
 /* *stmt is prepared when it is NULL; the caller finalizes it. */
@@ -25,8 +28,7 @@ static pawl_status run_one(struct operation *op, const struct sql_file *file, sq
         rc = sqlite3_step(*stmt);
         if (rc != SQLITE_ROW)
             break;
-        add(list, file, (const char *)sqlite3_column_text(*stmt, 0), arena);
-        rc = SQLITE_OK;
+        rc = add(list, file, (const char *)sqlite3_column_text(*stmt, 0), arena);
     }
     pawl_status status =
         rc == SQLITE_OK || rc == SQLITE_DONE ? PAWL_OK : connection_failure(op->store, rc, op->name, op->err);

@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "base/uuid.h"
 #include "conformance/differential/differential.h"
+#include "conformance/differential/side.h"
 #include "store/row.h"
 #include "support/check.h"
 
@@ -31,13 +32,15 @@ pawl_uuid numbered_id(int group, int number) {
     return id;
 }
 
-static void open_side(struct side *side, const struct store_config *config) {
+static void open_side(struct world *world, int s, const struct store_config *config) {
+    struct side *side = &world->side[s];
     pawl_error err = {0};
     struct migrate_result migrated = {0};
     const struct migrate_config counts = {WORLD_PARTITIONS, WORLD_LANES};
     if (store_migrate(config, &counts, &migrated, &err) != PAWL_OK ||
         store_open(config, &side->store, &err) != PAWL_OK)
         fail_msg("%s: %s", err.op, err.text);
+    side->store = side_opened(s, side->store, config, &side->said);
     side->arena = arena_create(0);
     assert_non_null(side->arena);
     buf_init(&side->said, 0);
@@ -46,7 +49,7 @@ static void open_side(struct side *side, const struct store_config *config) {
 void world_open(struct world *world, const struct store_config configs[static SIDES], uint64_t seed) {
     *world = (struct world){.random = seed, .now_ms = INT64_C(4102444800000)};
     for (int s = 0; s < SIDES; s++)
-        open_side(&world->side[s], &configs[s]);
+        open_side(world, s, &configs[s]);
     buf_init(&world->what, 0);
     const struct settings_change change = {.instance_lease_ms = 15000,
                                            .stale_ms = 600000,

@@ -8,6 +8,7 @@
 
 #include "base/str.h"
 #include "conformance/backend.h"
+#include "conformance/differential/side.h"
 #include "support/check.h"
 
 enum { TRAIL = 30 /* operations that are shown before a difference */ };
@@ -165,6 +166,7 @@ static void open_sides(struct pair *pair) {
         if (store_migrate(&configs[s], &counts, &migrated, &err) != PAWL_OK ||
             store_open(&configs[s], &pair->store[s], &err) != PAWL_OK)
             fail_msg("%s", err.text);
+        pair->store[s] = side_opened(s, pair->store[s], &configs[s], &pair->said[s]);
         buf_init(&pair->said[s], 0);
     }
     buf_init(&pair->what, 0);

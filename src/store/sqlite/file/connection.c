@@ -63,8 +63,16 @@ static int note_wal_pages(void *arg, sqlite3 *db, const char *name, int pages) {
     return SQLITE_OK;
 }
 
-/* The first thing that the query finds wrong with the file, as far as SQLite can tell; else the text stays.
+/* SQLite's check says a page that could not be read like a page that is wrong: the code of that error, or rc.
  */
+static int page_error(const char *what, int rc) {
+    const char *at = strstr(what, "error code=");
+    int64_t code = at != NULL ? strtoll(at + 11, NULL, 10) : 0;
+    return (code & 0xff) == SQLITE_IOERR ? (int)code : rc;
+}
+
+/* The first thing that the query finds wrong with the file (SQLITE_ROW), as far as SQLite can tell; else the
+ * text stays. */
 static int find_damage(struct sqlite_store *store, enum sqlite_query query, char what[static DAMAGE_BYTES]) {
     sqlite3_stmt *stmt = NULL;
     int rc = sqlite3_prepare_v2(store->db, sql_sqlite_queries[query].text, -1, &stmt, NULL);
@@ -76,6 +84,7 @@ static int find_damage(struct sqlite_store *store, enum sqlite_query query, char
             text = str_trim((pawl_str){text.ptr + 24, text.len - 24});
         const char *end = memchr(text.ptr, '\n', text.len);
         snprintf(what, DAMAGE_BYTES, "%.*s", end != NULL ? (int)(end - text.ptr) : (int)text.len, text.ptr);
+        rc = page_error(what, rc);
     }
     sqlite3_finalize(stmt);
     return rc;

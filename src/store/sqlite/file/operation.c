@@ -63,6 +63,13 @@ static pawl_status run(struct operation *op, enum sqlite_query query) {
     return statement_run(statement_begin(op, query));
 }
 
+/* What undoes a transaction is prepared before it begins: then it needs no memory, of which there may be
+ * none. */
+static pawl_status prepare(struct operation *op, enum sqlite_query query) {
+    struct statement s = statement_begin(op, query);
+    return statement_end(&s);
+}
+
 /* Rolls back after a failure; if that fails too, SQLite has already rolled back. */
 static void roll_back(struct operation *op) {
     if (sqlite3_get_autocommit(op->store->db) != 0)
@@ -81,8 +88,9 @@ static pawl_status begin(struct operation *op) {
         turn_give(self);
     self->turn_wanted = op->writes;
     connection_deadline_start(self);
-    pawl_status status =
-        run(op, op->writes ? SQLITE_Q_TRANSACTION_BEGIN_WRITE : SQLITE_Q_TRANSACTION_BEGIN_READ);
+    pawl_status status = prepare(op, SQLITE_Q_TRANSACTION_ROLLBACK);
+    if (status == PAWL_OK)
+        status = run(op, op->writes ? SQLITE_Q_TRANSACTION_BEGIN_WRITE : SQLITE_Q_TRANSACTION_BEGIN_READ);
     self->turn_wanted = false;
     turn_end(self);
     op->changes = sqlite3_total_changes64(self->db);
@@ -210,6 +218,8 @@ pawl_status operation_join(struct operation *op, struct sqlite_store *store, con
     *op = (struct operation){
         .store = store, .scratch = store->scratch, .name = name, .err = err, .writes = true};
     bool found = false;
+    TRY(prepare(op, SQLITE_Q_SEND_ROLLBACK));
+    TRY(prepare(op, SQLITE_Q_SEND_RELEASE));
     pawl_status status = run(op, SQLITE_Q_SEND_SAVEPOINT);
     if (status == PAWL_OK)
         status = operation_read_settings(op, &found);
