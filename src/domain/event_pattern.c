@@ -234,8 +234,11 @@ static void append_literal(struct buf *buf, pawl_str text, bool glob) {
     }
 }
 
+/* Ends with \z: with PCRE2_ENDANCHORED the automaton also takes a subject that only begins as the pattern
+ * says. */
 static void append_regex(struct buf *buf, const struct event_pattern *pattern) {
     pawl_str text = without_anchors(pattern->text);
+    buf_append_cstr(buf, "(?:");
     switch (pattern->mode) {
     case PATTERN_SUFFIX:
         buf_append_cstr(buf, "(?:.*[.+/:])?");
@@ -249,6 +252,7 @@ static void append_regex(struct buf *buf, const struct event_pattern *pattern) {
         append_literal(buf, pattern->text, pattern->mode == PATTERN_GLOB);
         break;
     }
+    buf_append_cstr(buf, ")\\z");
 }
 
 static pawl_status run(const struct buf *regex, const struct buf *subject, bool *matches, pawl_error *err) {
@@ -258,8 +262,7 @@ static pawl_status run(const struct buf *regex, const struct buf *subject, bool 
     pawl_status status = PAWL_OK;
     pcre2_match_data *data = NULL;
     pcre2_code *compiled = pcre2_compile((PCRE2_SPTR)regex->ptr, regex->len,
-                                         PCRE2_ANCHORED | PCRE2_ENDANCHORED | PCRE2_DOTALL | PCRE2_UTF, &code,
-                                         &at, NULL);
+                                         PCRE2_ANCHORED | PCRE2_DOTALL | PCRE2_UTF, &code, &at, NULL);
     if (compiled == NULL && code == PCRE2_ERROR_HEAP_FAILED) {
         status = error_no_memory(err, OP);
         goto done;

@@ -1,16 +1,9 @@
 /* Fuzzes cron expressions, whose ticks must be the same forwards and backwards. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "domain/time/cron.h"
 #include "domain/time/zone.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool truth) {
-    if (!truth)
-        abort();
-}
+#include "fuzz.h"
 
 /* Forwards and backwards must meet. */
 static void fuzz_ticks(const struct cron *cron, const struct zone *zone, int64_t start_s) {

@@ -1,17 +1,10 @@
 /* Fuzzes the JSON validator against jansson, and the quoting against the validator. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json/json.h"
 #include "base/limits.h"
+#include "fuzz.h"
 #include "oracle_jansson.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool truth) {
-    if (!truth)
-        abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     pawl_str text = {(const char *)data, size};

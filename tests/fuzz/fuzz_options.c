@@ -4,8 +4,7 @@
 
 #include "base/limits.h"
 #include "base/options/options.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 enum { ARGUMENTS_MAX = 32 };
 

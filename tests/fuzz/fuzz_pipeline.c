@@ -1,19 +1,12 @@
 /* Fuzzes pipeline documents in JSON and YAML, templates and conditions, and plays a pipeline to its end. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
 #include "domain/pipeline/condition.h"
 #include "domain/pipeline/pipeline.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 enum { RECORDS_MAX = 400 };
-
-static void must(bool truth) {
-    if (!truth)
-        abort();
-}
 
 /* Whatever is ready is recorded as done or failed: in the end there is an outcome. */
 static void play(struct arena *arena, const struct pipeline *pipeline) {

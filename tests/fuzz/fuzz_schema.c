@@ -1,17 +1,10 @@
 /* Fuzzes trees and the schema validator: input is a schema, a line end, and a value. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json/json.h"
 #include "base/limits.h"
 #include "domain/schema/schema.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool truth) {
-    if (!truth)
-        abort();
-}
+#include "fuzz.h"
 
 /* The tree's reader and the validator of texts accept the same, but for keys that come twice. */
 static void fuzz_tree(pawl_str text) {

@@ -1,5 +1,4 @@
 /* Fuzzes what reads foreign text: names, fingerprints, hashes, addresses with passwords. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -11,13 +10,7 @@
 #include "base/uuid.h"
 #include "domain/failure/fingerprint.h"
 #include "domain/name.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool truth) {
-    if (!truth)
-        abort();
-}
+#include "fuzz.h"
 
 /* The password of a well-formed address must not survive, whatever stands around it. */
 static void fuzz_address(pawl_str text) {

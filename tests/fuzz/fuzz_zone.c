@@ -1,17 +1,10 @@
 /* Fuzzes the reader of zone files: whatever the bytes are, time goes forward and wall times lead back. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
 #include "domain/time/zone.h"
 #include "domain/time/zone_int.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool truth) {
-    if (!truth)
-        abort();
-}
+#include "fuzz.h"
 
 static void fuzz_spans(const struct zone *zone, int64_t start_s) {
     struct zone_span span = zone_span_at(zone, start_s);

@@ -6,86 +6,10 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "base/time/clock.h"
+#include "handler/mcp/events.h"
 #include "handler/mcp/int.h"
 
-enum { LOOK_MS = 50, SIDE_MS = 2000, EVENT_ID_BYTES = 256 };
-
-/* An event stream (text/event-stream), fed in pieces. */
-struct events {
-    struct buf line, data;
-    bool after_cr, has_id;
-    char id[EVENT_ID_BYTES];
-    int64_t retry_ms; /* -1 = not said */
-};
-
-static void events_init(struct events *events) {
-    memset(events, 0, sizeof(*events));
-    buf_init(&events->line, MCP_LINE_BYTES_MAX);
-    buf_init(&events->data, MCP_LINE_BYTES_MAX);
-    events->retry_ms = -1;
-}
-
-static void events_free(struct events *events) {
-    buf_free(&events->line);
-    buf_free(&events->data);
-}
-
-static void field(struct events *events, pawl_str line) {
-    int64_t retry_ms = 0;
-    pawl_str value, name = str_before(line, ':', &value);
-    if (str_absent(value))
-        value = STR("");
-    else if (value.len > 0 && value.ptr[0] == ' ')
-        value = str_skip(value, 1);
-    if (str_equal_cstr(name, "data")) {
-        if (events->data.len > 0)
-            buf_append_char(&events->data, '\n');
-        buf_append_str(&events->data, value);
-    } else if (str_equal_cstr(name, "id") && value.len < sizeof(events->id) &&
-               memchr(value.ptr, 0, value.len) == NULL) {
-        memcpy(events->id, value.ptr, value.len);
-        events->id[value.len] = '\0';
-        events->has_id = value.len > 0;
-    } else if (str_equal_cstr(name, "retry") && str_to_i64(value, 0, INT32_MAX, &retry_ms)) {
-        events->retry_ms = retry_ms;
-    }
-}
-
-/* Calls take for each event with data; stops when it returns false. False: it did, or memory ran out. */
-static bool events_feed(struct events *events, pawl_str piece, bool (*take)(void *self, pawl_str data),
-                        void *self) {
-    for (size_t i = 0; i < piece.len; i++) {
-        char c = piece.ptr[i];
-        bool second = c == '\n' && events->after_cr; /* of CR LF */
-        events->after_cr = c == '\r';
-        if (second)
-            continue;
-        if (c != '\n' && c != '\r') {
-            const char *rest = piece.ptr + i;
-            size_t len = 1;
-            while (i + len < piece.len && rest[len] != '\n' && rest[len] != '\r')
-                len++;
-            buf_append(&events->line, rest, len);
-            i += len - 1;
-            if (events->line.failed)
-                return false;
-            continue;
-        }
-        if (events->line.len > 0) {
-            field(events, buf_str(&events->line));
-            buf_reset(&events->line);
-        } else if (events->data.len >
-                   0) { /* an empty line ends an event; one without data only carries an id */
-            bool goes_on = take(self, buf_str(&events->data));
-            buf_reset(&events->data);
-            if (!goes_on)
-                return false;
-        }
-        if (events->data.failed)
-            return false;
-    }
-    return true;
-}
+enum { LOOK_MS = 50, SIDE_MS = 2000 };
 
 pawl_status mcp_http_open(struct mcp_session *session, pawl_error *err) {
     pawl_status status = http_client_create(&session->client, err);
@@ -280,7 +204,7 @@ pawl_status mcp_http_exchange(struct mcp_session *session, struct mcp_exchange *
     struct http_request request = request_of(session, exchange, headers, count);
     request.on_piece = take_piece;
     request.self = &stream;
-    events_init(&stream.events);
+    events_init(&stream.events, MCP_LINE_BYTES_MAX);
     buf_init(&stream.body, MCP_LINE_BYTES_MAX);
     pawl_status status = http_call(session->client, &request, exchange->arena, &response, err);
     exchange->sent = status == PAWL_OK ? response.status < 300 : http_client_sent(session->client);

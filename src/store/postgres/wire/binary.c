@@ -298,7 +298,11 @@ size_t pg_cell_array_count(struct cell cell) {
     const unsigned char *array = bytes_of(cell);
     if (length_of(cell) < ARRAY_HEADER_BYTES || read_number(array, 4) != 1)
         return 0;
-    return (size_t)read_number(array + 12, 4);
+    /* Who makes room for them believes it, so no more than the bytes can hold: each has at least its length.
+     */
+    size_t count = (size_t)read_number(array + 12, 4),
+           most = ((size_t)length_of(cell) - ARRAY_HEADER_BYTES) / 4;
+    return count < most ? count : most;
 }
 
 /* Gives each member of an array, of len bytes, to take; false when the bytes are not those of count members.
