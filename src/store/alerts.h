@@ -4,7 +4,7 @@
 #define STORE_ALERTS_H
 
 #include "domain/alert.h"
-#include "store/types.h"
+#include "store/fleet.h"
 
 struct store;
 
@@ -32,8 +32,10 @@ struct alert_turn {
     bool taken;    /* by the caller; otherwise it is not due before next_ms */
     int64_t token; /* of the turn; a later turn makes it stale */
     int64_t now_ms, next_ms;
-    pawl_str window; /* what the last evaluation left */
-    struct alert_rows rules;
+    pawl_str window;         /* what the last evaluation left */
+    bool due;                /* a delivery, whosoever turn it is */
+    struct alert_rows rules; /* of a turn that was taken, as is facts: what they are evaluated with */
+    struct fleet_facts facts;
 };
 
 /* The result for one rule. */

@@ -6,6 +6,7 @@
 #include "store/types.h"
 
 struct store;
+struct fleet_facts; /* fleet.h */
 
 enum message_state {
     STATE_READY = 1, /* waiting for the owner of its lane */

@@ -19,6 +19,7 @@ struct duty_rule {
     bool anytime;                        /* even while the worker is not registered */
     bool woken;                          /* due at once when the store wakes the worker */
     bool unhurried;                      /* after a failure, too, it waits for its period */
+    bool brief;                          /* a few short calls of the store: no thread of its own is needed */
     bool to_the_end;                     /* goes on while a stopping worker finishes its work */
 };
 
@@ -29,6 +30,7 @@ struct duty_turn {
     const stop_flag *stop; /* set when the worker cannot wait for the end of the turn any more */
     /* out */
     int64_t next_ms;  /* until the next turn; -1 = the period */
+    bool lengthy;     /* a brief one: the next turn is not */
     bool lease_ended; /* the store does not accept the token any more */
     bool elsewhere;   /* the failure is not the store's, but a broker's */
 };

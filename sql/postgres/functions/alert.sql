@@ -228,11 +228,12 @@ $$;
 -- name: alert_turn_take
 -- Gives the turn to evaluate the rules, once per interval, to the first caller.
 -- params: p_interval_ms bigint
--- returns: taken, token (0 when not taken), now_ms, next_ms, window_text
--- tables: alert_turn (updated)
+-- returns: taken, token (0 when not taken), now_ms, next_ms, window_text; due: whether something is to be delivered
+-- tables: alert_turn (updated), alert_notice (read)
 -- locks: the turn
 CREATE OR REPLACE FUNCTION pawl_internal.alert_turn_take(
-    p_interval_ms bigint, OUT taken boolean, OUT token bigint, OUT now_ms bigint, OUT next_ms bigint, OUT window_text text)
+    p_interval_ms bigint, OUT taken boolean, OUT token bigint, OUT now_ms bigint, OUT next_ms bigint, OUT window_text text,
+    OUT due boolean)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_turn pawl_internal.alert_turn%ROWTYPE;
@@ -251,6 +252,7 @@ BEGIN
     token := 0;
     next_ms := v_turn.next_ms;
     window_text := v_turn.window_text;
+    due := EXISTS (SELECT 1 FROM pawl_internal.alert_notice n WHERE n.state = :NOTICE_WAITING AND n.due_ms <= alert_turn_take.now_ms);
     IF taken THEN
         token := pawl_internal.token_next();
         next_ms := now_ms + p_interval_ms;

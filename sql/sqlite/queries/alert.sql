@@ -20,6 +20,11 @@ SELECT c.number, c.id, c.rule, c.event, c.value, c.at_ms, c.detail,
        (SELECT n.error FROM pawl_alert_notice n WHERE n.change = c.id AND n.error IS NOT NULL ORDER BY n.number DESC LIMIT 1)
   FROM pawl_alert_change c WHERE (?1 IS NULL OR c.rule = ?1) AND (?2 = 0 OR c.number < ?2) ORDER BY c.number DESC LIMIT ?3
 
+-- name: alert_notice_any
+-- Whether something is to be delivered.
+-- params: now_ms
+SELECT 1 FROM pawl_alert_notice WHERE state = :NOTICE_WAITING AND due_ms <= ?1 LIMIT 1
+
 -- name: alert_notice_due
 -- Deliveries to a target that are due and not leased.
 -- params: target, now_ms, limit

@@ -16,7 +16,7 @@
 
 pawl_status monitor_look(struct store *store, struct arena *arena, struct monitor_look *look,
                          pawl_error *err) {
-    TRY(fleet_facts_read(store, arena, &look->facts, err));
+    TRY(store->ops->view.fleet(store, arena, &look->facts, err));
     return store->ops->alerts->rules(store, (pawl_str){NULL, 0}, arena, &look->alerts, err);
 }
 

@@ -2,7 +2,8 @@
  * that no duty ever waits for another: subscriptions wait for their broker half a second at a time, a target
  * of an alert may take half a minute. There are as many threads as turns at the same moment, which is one for
  * each subscription that is read and mostly one for everything else. Schedules use the thread of the jobs,
- * which have nothing to claim before they are fired. */
+ * which have nothing to claim before they are fired, and so do brief turns: a connection of their own, opened
+ * once a minute, would cost the server as much as they do. */
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -57,6 +58,7 @@ static pawl_status find_thread(struct runtime *runtime, struct store_thread **ou
 
 void runtime_duty(struct runtime *runtime, struct call *call) {
     struct runtime_duties *duties = &runtime->duties;
+    size_t at = call->order.duty - DUTY_OTHERS;
     pawl_error error = {0};
     if (call->order.duty == DUTY_SCHEDULES) {
         call->type = CALL_SCHEDULES;
@@ -65,8 +67,13 @@ void runtime_duty(struct runtime *runtime, struct call *call) {
     }
     struct store_thread *before = NULL;
     if (call->order.duty != DUTY_HOUSEKEEPING) {
-        call->work = &duties->works[call->order.duty - DUTY_OTHERS];
-        before = duties->last[call->order.duty - DUTY_OTHERS];
+        call->work = &duties->works[at];
+        before = duties->last[at];
+    }
+    if (call->work != NULL && call->work->duty->rule.brief && !call->work->lengthy &&
+        runtime_serves_jobs(runtime)) {
+        store_thread_call(runtime->threads[THREAD_JOBS], call);
+        return;
     }
     /* What is left is left after the turn that is running. */
     bool after = call->order.leave && before != NULL && before->calls > 0;
@@ -75,8 +82,8 @@ void runtime_duty(struct runtime *runtime, struct call *call) {
         store_thread_refuse(runtime->threads[THREAD_CONTROL], call, &error);
         return;
     }
-    if (call->order.duty != DUTY_HOUSEKEEPING)
-        duties->last[call->order.duty - DUTY_OTHERS] = thread;
+    if (call->work != NULL)
+        duties->last[at] = thread;
     store_thread_call(thread, call);
 }
 

@@ -251,6 +251,7 @@ static pawl_status run_duty(struct store_thread *thread, struct call *call) {
     work->grant.held = work->grant.held && !turn.lease_ended;
     call->held = work->grant.held;
     call->next_ms = turn.next_ms;
+    work->lengthy = turn.lengthy;
     if (call->order.leave || !turn.elsewhere)
         after(thread, status);
     return status;

@@ -41,6 +41,7 @@ struct duty_work {
     const struct duty *duty;
     const stop_flag *stop;
     struct duty_grant grant; /* of its lease */
+    bool lengthy;            /* its next turn, although it is brief */
     bool failing;            /* and that was logged */
 };
 

@@ -292,7 +292,7 @@ static pawl_status read_metrics(struct call *call, pawl_error *err) {
     struct alert_rows alerts = {.count = 0};
     struct rollup_cells rollups = {.count = 0};
     struct audit_head head;
-    TRY(fleet_facts_read(call->store, call->arena, &facts, err));
+    TRY(call->store->ops->view.fleet(call->store, call->arena, &facts, err));
     TRY(ops->alerts->rules(call->store, (pawl_str){NULL, 0}, call->arena, &alerts, err));
     TRY(ops->view.rollups(call->store, call->arena, &rollups, err));
     TRY(ops->jobs->audit_head(call->store, &head, err));

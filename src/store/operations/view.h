@@ -2,6 +2,8 @@
  * store) is defined. */
 
 OPERATION(counts, struct counts *out, pawl_error *err)
+/* All of them in one transaction where a transaction is a call to a server. */
+OPERATION(fleet, struct arena *arena, struct fleet_facts *out, pawl_error *err)
 OPERATION(instances, struct arena *arena, struct instance_rows *out, pawl_error *err)
 OPERATION(lanes, enum store_kind kind, struct arena *arena, struct lane_rows *out, pawl_error *err)
 OPERATION(messages, const struct message_filter *filter, struct arena *arena, struct message_rows *out,

@@ -56,7 +56,8 @@ pawl_status postgres_dump(struct store *store, struct buf *out, pawl_error *err)
         return pg_answer_no_memory("dump", err);
     for (size_t i = 0; i < DUMP_SECTIONS; i++)
         steps[i] = pg_statement_new(queries[i], row.arena);
-    pawl_status status = pg_statements_run(postgres_of(store), "dump", steps, DUMP_SECTIONS, err);
+    pawl_status status =
+        pg_statements_run(postgres_of(store), "dump", steps, DUMP_SECTIONS, EFFECT_READ, err);
     for (int i = 0; i < DUMP_SECTIONS; i++) {
         for (int n = 0; status == PAWL_OK && n < PQntuples(steps[i].result); n++) {
             row.first = (struct cell){steps[i].result, n, 0};

@@ -25,7 +25,8 @@ static struct query begin(struct query q, struct store *store, enum postgres_que
     q.self = postgres_of(store);
     if (arena == NULL) {
         arena = q.self->scratch;
-        arena_reset(arena);
+        if (q.self->together == NULL)
+            arena_reset(arena);
     }
     q.statement = pg_statement_new(query, arena);
     q.statement.params.ignored = q.status != PAWL_OK;
@@ -42,7 +43,68 @@ struct query pg_write(struct store *store, enum postgres_query query, const char
     return begin((struct query){.op = op, .effect = EFFECT_WRITE, .status = status}, store, query, arena);
 }
 
+/* ---- Several as one transaction */
+
+enum { TOGETHER_MAX = 16 };
+
+struct together {
+    struct statement statements[TOGETHER_MAX];
+    size_t count;
+    bool answered;
+};
+
+static struct statement *together_find(struct together *all, enum postgres_query query) {
+    for (size_t i = 0; i < all->count; i++) {
+        if (all->statements[i].query == query)
+            return &all->statements[i];
+    }
+    return NULL;
+}
+
+static pawl_status together_note(struct together *all, const struct query *q, pawl_error *err) {
+    if (together_find(all, q->statement.query) != NULL)
+        return PAWL_BUSY;
+    if (all->count == TOGETHER_MAX)
+        return error_set(err, PAWL_INTERNAL, q->op, "too many queries for one transaction");
+    all->statements[all->count++] = q->statement;
+    return PAWL_BUSY;
+}
+
+/* Its answer is taken over; what has none, because it is asked again, is asked by itself. */
+static bool together_take(struct together *all, struct query *q) {
+    struct statement *noted = together_find(all, q->statement.query);
+    if (noted == NULL || noted->result == NULL)
+        return false;
+    q->statement.result = noted->result;
+    noted->result = NULL;
+    return true;
+}
+
+pawl_status pg_together(struct store *store, const char *op, enum statement_effect effect,
+                        pawl_status (*calls)(struct store *store, void *self, pawl_error *err), void *self,
+                        pawl_error *err) {
+    struct postgres *postgres = postgres_of(store);
+    struct together all = {.count = 0};
+    arena_reset(postgres->scratch);
+    postgres->together = &all;
+    pawl_status status = calls(store, self, err);
+    if (status == PAWL_BUSY)
+        status = pg_statements_run(postgres, op, all.statements, all.count, effect, err);
+    all.answered = true;
+    if (status == PAWL_OK)
+        status = calls(store, self, err);
+    postgres->together = NULL;
+    for (size_t i = 0; i < all.count; i++)
+        pg_statement_clear(&all.statements[i]);
+    return status;
+}
+
 pawl_status pg_ask(struct query *q, pawl_error *err) {
+    struct together *all = q->self->together;
+    if (q->status == PAWL_OK && all != NULL && !all->answered)
+        return together_note(all, q, err);
+    if (q->status == PAWL_OK && all != NULL && together_take(all, q))
+        return PAWL_OK;
     return q->status == PAWL_OK ? pg_statement_run(q->self, q->op, &q->statement, q->effect, err) : q->status;
 }
 
@@ -170,7 +232,8 @@ pawl_status pg_list(struct query *q, const struct row_shape *shape, struct rows_
     if (list.count > 0 && out.now_ms != NULL)
         now_ms = pg_cell_int(pg_cell(q, 0, (int)shape->count));
     pg_statement_clear(&q->statement);
-    if (status == PAWL_OK && list.count == 0 && out.now_ms != NULL)
+    bool noted = status == PAWL_BUSY && q->self->together != NULL; /* it may turn out to be needed */
+    if ((noted || (status == PAWL_OK && list.count == 0)) && out.now_ms != NULL)
         status = postgres_clock_read(&q->self->store, &now_ms, err);
     if (status == PAWL_OK)
         rows_give(list, now_ms, out);

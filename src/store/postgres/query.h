@@ -50,6 +50,15 @@ PAWL_MUSTCHECK pawl_status pg_answers(struct query *q, size_t count, struct answ
 PAWL_MUSTCHECK pawl_status pg_list(struct query *q, const struct row_shape *shape, struct rows_out out,
                                    pawl_error *err);
 
+/*
+ * Several operations as one transaction, in one round trip: calls is carried out twice. First each query is
+ * only noted, and answers PAWL_BUSY; then each finds its answer. It makes the same calls both times, no query
+ * twice with different parameters, and goes on after PAWL_BUSY.
+ */
+PAWL_MUSTCHECK pawl_status pg_together(struct store *store, const char *op, enum statement_effect effect,
+                                       pawl_status (*calls)(struct store *store, void *self, pawl_error *err),
+                                       void *self, pawl_error *err);
+
 /* The same in steps, where more is to be taken: run (one: it must give one row), take, pg_statement_clear. */
 PAWL_MUSTCHECK pawl_status pg_ask(struct query *q, pawl_error *err);
 PAWL_MUSTCHECK pawl_status pg_ask_one(struct query *q, pawl_error *err);

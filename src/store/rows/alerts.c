@@ -10,7 +10,7 @@ SHAPE(alert, struct alert_row, M(rule.name), M(rule.metric), M(rule.summary), M(
 SHAPE_FIRST(alert_rule, struct alert_row, alert, 13);
 SHAPE_FIRST(alert_rule_new, struct alert_row, alert, 12);
 SHAPE(alert_silence, struct alert_silence, M(name), M(until_ms), M(reason), M(actor));
-SHAPE(alert_turn, struct alert_turn, M(taken), M(token), M(now_ms), M(next_ms), M(window));
+SHAPE(alert_turn, struct alert_turn, M(taken), M(token), M(now_ms), M(next_ms), M(window), M(due));
 SHAPE(alert_verdict, struct alert_verdict, M(rule), M(version), SMALL(state.phase), M(state.since_ms),
       M(state.turning_ms), M(state.told), M(state.value));
 SHAPE(alert_change, struct alert_change, M(number), M(id), M(rule), M(event), M(value), M(at_ms), M(detail),

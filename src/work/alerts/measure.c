@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/limits.h"
 #include "work/alerts/round.h"
 #include "work/doctor/fleet_facts.h"
@@ -90,19 +89,9 @@ static int64_t memory_used_percent(void) {
     return percent;
 }
 
-pawl_status alert_measure(struct store *store, const struct alert_window *window, struct arena *arena,
-                          int64_t values[static METRIC_COUNT], struct alert_totals *totals, pawl_error *err) {
-    struct fleet_facts *facts = arena_alloc(arena, sizeof *facts);
+void alert_measure(const struct fleet_facts *facts, const struct alert_window *window,
+                   int64_t values[static METRIC_COUNT], struct alert_totals *totals) {
     int kinds = 0;
-    if (facts == NULL)
-        return error_no_memory(err, "alerts");
-    memset(facts, 0, sizeof *facts);
-    int64_t pressure = 0;
-    pawl_status status = fleet_facts_read(store, arena, facts, err);
-    if (status == PAWL_OK)
-        status = store->ops->alerts->pressure(store, &pressure, err);
-    if (status != PAWL_OK)
-        return status;
     memset(values, 0, METRIC_COUNT * sizeof *values);
     *totals = (struct alert_totals){.at_ms = facts->counts.now_ms};
     measure_workers(facts, values, &kinds);
@@ -121,8 +110,7 @@ pawl_status alert_measure(struct store *store, const struct alert_window *window
     values[METRIC_FAILURES] = sums.failed;
     if (sums.done + sums.failed >= PAWL_ALERT_RATE_ENDS_MIN)
         values[METRIC_ERROR_RATE_PERCENT] = sums.failed * 100 / (sums.done + sums.failed);
-    values[METRIC_DATABASE_USED_PERCENT] = pressure;
+    values[METRIC_DATABASE_USED_PERCENT] = facts->pressure;
     values[METRIC_MEMORY_USED_PERCENT] = memory_used_percent();
     values[METRIC_EPOCH_RAISED] = fleet_epoch_raised(&facts->settings, facts->counts.now_ms);
-    return PAWL_OK;
 }

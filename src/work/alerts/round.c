@@ -167,15 +167,15 @@ pawl_status alert_round(struct store *store, int64_t interval_ms, struct arena *
     pawl_status status = store->ops->alerts->turn_take(store, interval_ms, arena, &turn, err);
     if (status != PAWL_OK)
         return status;
-    struct alert_round round = {.taken = turn.taken, .next_in_ms = turn.next_ms - turn.now_ms};
+    struct alert_round round = {
+        .taken = turn.taken, .due = turn.due, .next_in_ms = turn.next_ms - turn.now_ms};
     struct alert_window *window = arena_alloc(arena, sizeof *window);
     if (turn.taken && window == NULL)
         return error_no_memory(err, "alerts");
     if (turn.taken) {
         alert_window_read(window, turn.window);
-        status = alert_measure(store, window, arena, values, &totals, err);
-        if (status == PAWL_OK)
-            status = draft_open(&draft, turn.rules.count);
+        alert_measure(&turn.facts, window, values, &totals);
+        status = draft_open(&draft, turn.rules.count);
         if (status == PAWL_OK)
             status = decide(&draft, &turn, values, &round);
         if (status == PAWL_OK) {
@@ -187,6 +187,7 @@ pawl_status alert_round(struct store *store, int64_t interval_ms, struct arena *
             round.changes = 0;
             status = PAWL_OK;
         }
+        round.due = round.due || round.changes > 0;
     }
     if (status == PAWL_OK)
         *out = round;

@@ -6,6 +6,7 @@
 
 struct alert_round {
     bool taken;         /* it was our turn */
+    bool due;           /* something is to be delivered */
     int64_t next_in_ms; /* until the next turn, by the store's clock */
     size_t changes;     /* rules that fired or were resolved */
     size_t firing;      /* now */
@@ -17,9 +18,8 @@ PAWL_MUSTCHECK pawl_status alert_round(struct store *store, int64_t interval_ms,
                                        struct alert_round *out, pawl_error *err);
 
 /* The current value of every metric. window: from the last evaluation; totals: to be added to it. */
-PAWL_MUSTCHECK pawl_status alert_measure(struct store *store, const struct alert_window *window,
-                                         struct arena *arena, int64_t values[static METRIC_COUNT],
-                                         struct alert_totals *totals, pawl_error *err);
+void alert_measure(const struct fleet_facts *facts, const struct alert_window *window,
+                   int64_t values[static METRIC_COUNT], struct alert_totals *totals);
 
 /* Sends a test to the targets of the rule; *id is that of the change. */
 PAWL_MUSTCHECK pawl_status alert_test(struct store *store, const struct alert_row *row, int64_t now_ms,

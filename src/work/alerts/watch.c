@@ -29,6 +29,8 @@ struct alert_sender {
 
 struct alert_watch {
     struct duty duty;
+    bool delivers;    /* in its next turn, before the next evaluation */
+    int64_t round_ms; /* boot time of that */
     struct store_config store;
     struct alert_sender sender;
 };
@@ -130,20 +132,39 @@ static pawl_status read_targets(struct alert_watch *watch, const char *path, paw
                : status;
 }
 
-/* One evaluation, if it is our turn, and the due deliveries. */
-static pawl_status watch_turn(void *self, struct duty_turn *turn, pawl_error *err) {
-    struct alert_watch *watch = self;
+/* One evaluation, if it is our turn; when something is due, a turn that delivers follows. */
+static pawl_status evaluate(struct alert_watch *watch, struct duty_turn *turn, struct arena *arena,
+                            pawl_error *err) {
     int64_t interval_ms = watch->duty.rule.period_ms;
     struct alert_round round = {.next_in_ms = interval_ms};
+    pawl_status status = alert_round(turn->store, interval_ms, arena, &round, err);
+    if (round.next_in_ms <= interval_ms)
+        turn->next_ms = round.next_in_ms;
+    if (status != PAWL_OK || !round.due)
+        return status;
+    watch->round_ms = clock_boot_ms() + (turn->next_ms >= 0 ? turn->next_ms : interval_ms);
+    watch->delivers = turn->lengthy = true;
+    turn->next_ms = 0;
+    return PAWL_OK;
+}
+
+static pawl_status deliver(struct alert_watch *watch, struct duty_turn *turn, struct arena *arena,
+                           pawl_error *err) {
+    watch->delivers = false;
+    watch->sender.stop = turn->stop;
+    pawl_status status = send_due(&watch->sender, turn->store, arena, err);
+    int64_t left_ms = watch->round_ms - clock_boot_ms();
+    turn->next_ms = left_ms > 0 ? left_ms : 0;
+    return status;
+}
+
+static pawl_status watch_turn(void *self, struct duty_turn *turn, pawl_error *err) {
+    struct alert_watch *watch = self;
     struct arena *arena = arena_create(0);
     if (arena == NULL)
         return error_no_memory(err, "alerts");
-    watch->sender.stop = turn->stop;
-    pawl_status status = alert_round(turn->store, interval_ms, arena, &round, err);
-    if (status == PAWL_OK)
-        status = send_due(&watch->sender, turn->store, arena, err);
-    if (round.next_in_ms <= interval_ms)
-        turn->next_ms = round.next_in_ms;
+    pawl_status status = watch->delivers ? deliver(watch, turn, arena, err)
+                                         : evaluate(watch, turn, arena, err);
     arena_free(arena);
     return status;
 }
@@ -166,7 +187,8 @@ pawl_status alert_watch_create(const struct alert_watch_config *config, struct a
                                         .period_ms = interval_ms,
                                         .jitter_ms = interval_ms / 4,
                                         .anytime = true,
-                                        .unhurried = true},
+                                        .unhurried = true,
+                                        .brief = true},
                                .run = watch_turn,
                                .self = made};
     pthread_mutex_init(&made->sender.world.lock, NULL);

@@ -53,26 +53,6 @@ pawl_status fleet_receptors(struct store *store, pawl_str name, struct arena *ar
     return status;
 }
 
-pawl_status fleet_facts_read(struct store *store, struct arena *arena, struct fleet_facts *facts,
-                             pawl_error *err) {
-    const struct store_ops *ops = store->ops;
-    struct fleet_facts read = {.instances = {.count = 0}};
-    pawl_status status = ops->view.counts(store, &read.counts, err);
-    if (status == PAWL_OK)
-        status = ops->view.instances(store, arena, &read.instances, err);
-    if (status == PAWL_OK)
-        status = ops->jobs->counts(store, arena, &read.queues, err);
-    if (status == PAWL_OK)
-        status = fleet_perspectives(store, (pawl_str){NULL, 0}, arena, &read.perspectives, err);
-    if (status == PAWL_OK)
-        status = ops->core.settings_read(store, &read.settings, err);
-    if (status == PAWL_OK)
-        status = ops->view.durability(store, arena, &read.durability, err);
-    if (status == PAWL_OK)
-        *facts = read;
-    return status;
-}
-
 bool fleet_epoch_raised(const struct settings *settings, int64_t now_ms) {
     return settings->epoch_cause > EPOCH_ASKED && now_ms - settings->epoch_ms < EPOCH_TOLD_MS;
 }

@@ -1,20 +1,9 @@
-/* The state of the whole fleet, read from tallies and small tables, for metrics, alerts and the monitor. */
+/* What follows from the state of the fleet, and how far its perspectives and receptors are. */
 #ifndef WORK_DOCTOR_FLEET_FACTS_H
 #define WORK_DOCTOR_FLEET_FACTS_H
 
+#include "store/fleet.h"
 #include "store/store.h"
-
-struct fleet_facts {
-    struct counts counts;
-    struct instance_rows instances;
-    struct job_counts_list queues;
-    struct perspective_rows perspectives;
-    struct settings settings;
-    struct durability durability;
-};
-
-PAWL_MUSTCHECK pawl_status fleet_facts_read(struct store *store, struct arena *arena,
-                                            struct fleet_facts *facts, pawl_error *err);
 
 /* Whether the database was promoted or restored or lost commits less than a day ago: acknowledged work may be
  * lost. */

@@ -148,7 +148,8 @@ static void a_turn_is_given_once_per_interval(void **state) {
     struct store *other = open_again(c);
     struct store *second = other != NULL ? other : c->store;
     struct alert_turn first = take_turn(c, c->store);
-    assert_true(first.taken && first.token > 0);
+    assert_true(first.taken && first.token > 0 && !first.due);
+    assert_int_equal(first.facts.counts.now_ms, c->now_ms);
     assert_int_equal(first.next_ms, c->now_ms + INTERVAL_MS);
     assert_int_equal(first.rules.count, alert_defaults_count);
     struct alert_turn refused = take_turn(c, second);
@@ -256,7 +257,9 @@ static void a_delivery_belongs_to_one_until_its_lease_is_over(void **state) {
     struct alert_change change = fired(1, "error-rate");
     struct alert_delivery deliveries[2] = {{change.id, STR("pager")}, {change.id, STR("log")}};
     struct alert_news news = {&change, 1, deliveries, 2, NULL, 0};
+    assert_false(take_turn(c, c->store).due);
     ok(c, ops(c)->tell(c->store, &news, &c->err));
+    assert_true(take_turn(c, c->store).due); /* whose turn it is does not matter */
     advance(c, 5);
     struct alert_notices first = take(c, "pager");
     assert_int_equal(first.count, 1);
@@ -277,6 +280,7 @@ static void a_delivery_belongs_to_one_until_its_lease_is_over(void **state) {
     advance(c, HOLD_MS);
     assert_int_equal(take(c, "pager").count, 0);
     assert_int_equal(take(c, "log").count, 1);
+    assert_false(take_turn(c, c->store).due); /* what somebody has is not due */
 }
 
 static void a_delivery_that_fails_is_tried_again_or_given_up(void **state) {
@@ -332,6 +336,37 @@ static void the_database_says_how_full_it_is(void **state) {
     assert_true(percent >= 0 && percent <= 100);
 }
 
+/* What a turn evaluates, metrics show, and the monitor draws: read together, it says the same as its parts.
+ */
+static void the_fleet_is_read_at_once(void **state) {
+    struct conf *c = *state;
+    struct fleet_facts facts;
+    struct settings settings;
+    struct durability durability;
+    ok(c, c->view->fleet(c->store, c->arena, &facts, &c->err));
+    assert_int_equal(facts.queues.count, 0);
+    assert_int_equal(facts.queues.now_ms, c->now_ms); /* also of an empty list */
+    join(c, 1, KIND_BIT(KIND_OUTBOX));
+    put(c, KIND_OUTBOX, 1, STR("a"));
+    struct job_new job = {.type = STR("tidy")};
+    struct enqueue_result made;
+    struct jobs_enqueue in = {.jobs = &job, .count = 1};
+    ok(c, c->store->ops->jobs->enqueue(c->store, &in, c->arena, &made, &c->err));
+    ok(c, c->view->fleet(c->store, c->arena, &facts, &c->err));
+    ok(c, c->core->settings_read(c->store, &settings, &c->err));
+    ok(c, c->view->durability(c->store, c->arena, &durability, &c->err));
+    assert_int_equal(facts.counts.now_ms, c->now_ms);
+    assert_int_equal(facts.counts.kind[KIND_OUTBOX].put, 1);
+    assert_int_equal(facts.instances.count, 1);
+    assert_true(uuid_equal(facts.instances.rows[0].id, instance_id(1)));
+    assert_true(facts.queues.count == 1 && facts.queues.queues[0].ready == 1);
+    assert_int_equal(facts.settings.epoch, settings.epoch);
+    assert_true(str_equal(facts.durability.found, durability.found));
+    assert_true(facts.pressure >= 0 && facts.pressure <= 100);
+    ok(c, c->view->fleet(c->store, c->arena, &facts, &c->err)); /* the statements are known by now */
+    assert_int_equal(facts.counts.kind[KIND_OUTBOX].put, 1);
+}
+
 static const struct CMUnitTest tests[] = {
     CONF_TEST(a_new_schema_has_the_rules_of_the_sources),
     CONF_TEST(a_rule_is_made_changed_and_removed),
@@ -346,5 +381,6 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(a_delivery_that_fails_is_tried_again_or_given_up),
     CONF_TEST(history_is_paged_by_rule_and_forgotten_in_time),
     CONF_TEST(the_database_says_how_full_it_is),
+    CONF_TEST(the_fleet_is_read_at_once),
 };
 CONF_GROUP(alerts, tests);

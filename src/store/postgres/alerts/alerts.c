@@ -38,19 +38,35 @@ pawl_status postgres_alert_silence(struct store *store, const struct alert_silen
 
 /* ---- Turns */
 
+struct take_call {
+    int64_t interval_ms;
+    struct arena *arena;
+    struct alert_turn turn;
+};
+
+/* Rules that are changed after this are noticed at the end of the turn. */
+static pawl_status take_turn(struct store *store, void *self, pawl_error *err) {
+    struct take_call *call = self;
+    struct alert_turn *turn = &call->turn;
+    struct query q = pg_write(store, POSTGRES_Q_ALERT_TURN_TAKE, "alert_turn_take", call->arena, PAWL_OK);
+    SEND(&q, call->interval_ms);
+    pawl_status status = pg_row(&q, &alert_turn_shape, turn, err);
+    bool noted = status == PAWL_BUSY;
+    if (noted || (status == PAWL_OK && turn->taken))
+        status = postgres_alert_rules(store, (pawl_str){NULL, 0}, call->arena, &turn->rules, err);
+    if (noted || (status == PAWL_OK && turn->taken))
+        status = fleet_facts_gather(store, call->arena, &turn->facts, err);
+    return status;
+}
+
+/* Who is early reads the facts in vain: that is cheaper than a second transaction for who is not. */
 pawl_status postgres_alert_turn_take(struct store *store, int64_t interval_ms, struct arena *arena,
                                      struct alert_turn *out, pawl_error *err) {
-    struct alert_turn turn;
-    struct query q = pg_write(store, POSTGRES_Q_ALERT_TURN_TAKE, "alert_turn_take", arena,
-                              check_alert_interval(interval_ms, err));
-    SEND(&q, interval_ms);
-    pawl_status status = pg_row(&q, &alert_turn_shape, &turn, err);
-    /* Rules that are changed after this are noticed at the end of the turn. */
-    if (status == PAWL_OK && turn.taken)
-        status = postgres_alert_rules(store, (pawl_str){NULL, 0}, arena, &turn.rules, err);
-    if (status == PAWL_OK)
-        *out = turn;
-    return status;
+    struct take_call call = {interval_ms, arena, {.taken = false}};
+    TRY(check_alert_interval(interval_ms, err));
+    TRY(pg_together(store, "alert_turn_take", EFFECT_WRITE, take_turn, &call, err));
+    *out = call.turn;
+    return PAWL_OK;
 }
 
 /* Appends the statements of the news; *used grows. */
@@ -93,7 +109,7 @@ static pawl_status news_run(struct store *store, const char *op, const struct al
     if (status == PAWL_OK && used == 1)
         status = pg_statement_run(self, op, statements, EFFECT_WRITE, err);
     else if (status == PAWL_OK && used > 1)
-        status = pg_statements_run(self, op, statements, used, err);
+        status = pg_statements_run(self, op, statements, used, EFFECT_WRITE, err);
     for (size_t i = 0; i < used; i++)
         pg_statement_clear(&statements[i]);
     return status;

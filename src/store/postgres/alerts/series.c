@@ -61,7 +61,7 @@ pawl_status postgres_rollups_add(struct store *store, const struct rollups_new *
     if (status == PAWL_OK && used == 1)
         status = pg_statement_run(self, "rollups_add", statements, EFFECT_WRITE, err);
     else if (status == PAWL_OK && used > 1)
-        status = pg_statements_run(self, "rollups_add", statements, used, err);
+        status = pg_statements_run(self, "rollups_add", statements, used, EFFECT_WRITE, err);
     for (size_t i = 0; i < used; i++)
         pg_statement_clear(&statements[i]);
     return status;

@@ -67,7 +67,7 @@ pawl_status postgres_events_read(struct store *store, const pawl_read *in, struc
     else
         PARAMS(p, in->stream, in->from, in->backward, in->as_of_ms, in->as_of_event, in->limit);
     PARAMS(&steps[1].params, in->stream);
-    status = pg_statements_run(postgres_of(store), "events_read", steps, 2, err);
+    status = pg_statements_run(postgres_of(store), "events_read", steps, 2, EFFECT_READ, err);
     if (status == PAWL_OK)
         status = pg_rows_take((struct cell){steps[0].result, 0, 0}, "events_read", &event_shape, arena, &list,
                               err);

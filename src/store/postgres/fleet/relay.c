@@ -76,7 +76,8 @@ pawl_status postgres_messages_receive(struct store *store, const struct messages
     if (status == PAWL_OK && used == 1)
         status = pg_statement_run(postgres_of(store), "messages_receive", &statements[0], EFFECT_WRITE, err);
     else if (status == PAWL_OK)
-        status = pg_statements_run(postgres_of(store), "messages_receive", statements, used, err);
+        status =
+            pg_statements_run(postgres_of(store), "messages_receive", statements, used, EFFECT_WRITE, err);
     if (status == PAWL_OK && in->count > 0 &&
         (PQntuples(statements[0].result) != 1 ||
          !pg_cell_array_ints((struct cell){statements[0].result, 0, 0}, (int *)result.answers, in->count)))

@@ -184,7 +184,8 @@ pawl_status postgres_batch_process(struct store *store, const struct work_batch 
     batch->arena = arena;
     status = batch_prepare(batch, err);
     if (status == PAWL_OK)
-        status = pg_statements_run(postgres_of(store), "batch_process", batch->steps, batch->count, err);
+        status = pg_statements_run(postgres_of(store), "batch_process", batch->steps, batch->count,
+                                   EFFECT_WRITE, err);
     if (status == PAWL_OK)
         status = batch_take(batch, err);
     if (status == PAWL_OK)

@@ -93,7 +93,7 @@ pawl_status postgres_why(struct store *store, pawl_uuid id, struct arena *arena,
                                  pg_statement_new(POSTGRES_Q_VIEW_MESSAGE, arena)};
     PARAMS(&steps[0].params, id);
     PARAMS(&steps[1].params, id);
-    pawl_status status = pg_statements_run(postgres_of(store), "why", steps, 2, err);
+    pawl_status status = pg_statements_run(postgres_of(store), "why", steps, 2, EFFECT_READ, err);
     if (status == PAWL_OK && PQntuples(steps[0].result) == 0)
         status = error_set(err, PAWL_NOT_FOUND, "why",
                            "no message %s is known; it was never put, or it is done and gone",

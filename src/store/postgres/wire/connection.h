@@ -36,9 +36,10 @@ struct postgres {
     char role[SCHEMA_BYTES];               /* to act as; empty: the login's own */
     int connect_timeout_ms;
     int statement_timeout_ms;
-    pawl_uuid alive; /* whose liveness lock this session holds; nil: none */
-    bool lock_lost;  /* that lock was lost with a broken connection */
-    bool doubt;      /* the server warned that a commit may be lost */
+    pawl_uuid alive;           /* whose liveness lock this session holds; nil: none */
+    bool lock_lost;            /* that lock was lost with a broken connection */
+    struct together *together; /* queries that are to be one transaction; NULL: each is its own */
+    bool doubt;                /* the server warned that a commit may be lost */
 };
 
 /* Parses the address and the schema's name without connecting. Free with connection_free, even if it fails.

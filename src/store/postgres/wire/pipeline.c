@@ -219,34 +219,29 @@ static pawl_status session_look(struct server_call *call) {
     return status;
 }
 
-/* A statement that comes back is parsed by the server once and called by name from then on, where the session
- * is ours. */
-static pawl_status statement_remember(const struct server_call *asked, const struct statement *statement) {
-    struct postgres *self = asked->self;
-    const struct params *p = &statement->params;
-    if (self->prepared[statement->query] || !self->sent_before[statement->query])
-        return PAWL_OK;
-    struct server_call call = *asked;
-    call.effect = EFFECT_READ; /* nothing has been asked for yet */
-    pawl_status status = session_look(&call);
-    if (status != PAWL_OK || self->session != SESSION_OURS)
-        return status;
-    char name[NAME_BYTES];
-    PGresult *result = NULL;
-    statement_name(self, statement->query, name);
-    if (PQsendPrepare(self->conn, name, self->queries[statement->query], p->count, p->types) == 0)
-        return lost(&call, PQerrorMessage(self->conn));
-    status = flush(&call);
-    if (status == PAWL_OK)
-        status = drain(&call, &result);
-    PQclear(result);
-    if (self->conn != NULL && status == PAWL_OK)
-        self->prepared[statement->query] = true;
-    return status;
+static bool comes_back(const struct postgres *self, const struct statement *statement) {
+    return self->address.direct && self->sent_before[statement->query] && !self->prepared[statement->query];
 }
 
-/* Takes the results of a pipeline up to its sync: one statement after the other, the last is the commit. */
-static pawl_status pipeline_take(struct server_call *call, struct statement **steps, size_t count) {
+/* A statement that comes back is parsed by the server once, in the transaction that runs it, and called by
+ * name from then on, where the session is ours. */
+static bool to_prepare(const struct postgres *self, const struct statement *statement) {
+    return comes_back(self, statement) && self->session == SESSION_OURS;
+}
+
+static int send_prepare(struct postgres *self, const struct statement *statement) {
+    const struct params *p = &statement->params;
+    char name[NAME_BYTES];
+    statement_name(self, statement->query, name);
+    if (PQsendPrepare(self->conn, name, self->queries[statement->query], p->count, p->types) == 0)
+        return 0;
+    return PQsendQueryPrepared(self->conn, name, p->count, p->values, p->lengths, p->formats, 1);
+}
+
+/* Takes the results of a pipeline up to its sync: one statement after the other, the last is the commit.
+ * prepared: steps whose first answer is about that. */
+static pawl_status pipeline_take(struct server_call *call, struct statement **steps, size_t count,
+                                 bool prepared[static STEPS_MAX]) {
     pawl_status status = PAWL_OK;
     for (size_t i = 0; i <= count;) { /* count: the sync */
         PGresult *result = NULL;
@@ -258,9 +253,14 @@ static pawl_status pipeline_take(struct server_call *call, struct statement **st
                 pg_connection_drop(call->self);
                 return status != PAWL_OK ? status : lost(call, "the server closed it");
             }
-            i += i < count ? 1 : 0;
+            if (i < count && prepared[i])
+                prepared[i] = false;
+            else
+                i += i < count ? 1 : 0;
             continue;
         }
+        if (i < count && prepared[i])
+            call->self->prepared[steps[i]->query] = PQresultStatus(result) == PGRES_COMMAND_OK;
         if (has_failed(result)) {
             if (status == PAWL_OK)
                 status = fault(call, result, i + 1 >= count);
@@ -270,6 +270,8 @@ static pawl_status pipeline_take(struct server_call *call, struct statement **st
         } else if (i == count) {
             PQclear(result); /* the sync */
             break;
+        } else if (prepared[i]) {
+            PQclear(result);
         } else {
             pg_statement_clear(steps[i]);
             steps[i]->result = result;
@@ -280,15 +282,19 @@ static pawl_status pipeline_take(struct server_call *call, struct statement **st
 
 static pawl_status pipeline_try(struct server_call *call, struct statement **steps, size_t count) {
     struct postgres *self = call->self;
+    bool prepared[STEPS_MAX] = {false};
     call->sent = true;
     bool sent = PQenterPipelineMode(self->conn) != 0;
-    for (size_t i = 0; sent && i < count; i++)
-        sent = send(self, steps[i]) != 0;
+    for (size_t i = 0; sent && i < count; i++) {
+        prepared[i] = to_prepare(self, steps[i]);
+        sent = (prepared[i] ? send_prepare(self, steps[i]) : send(self, steps[i])) != 0;
+        self->prepared[steps[i]->query] |= prepared[i]; /* the server takes them in this order */
+    }
     if (!sent || PQpipelineSync(self->conn) == 0)
         return lost(call, PQerrorMessage(self->conn));
     pawl_status status = flush(call);
     if (status == PAWL_OK)
-        status = pipeline_take(call, steps, count);
+        status = pipeline_take(call, steps, count, prepared);
     if (self->conn == NULL)
         return status;
     if (PQexitPipelineMode(self->conn) == 0)
@@ -343,13 +349,18 @@ static pawl_status try_run(struct server_call *call, struct statement *statement
         liveness_again(call->self);
     if (status == PAWL_OK && call->self->conn == NULL)
         status = pg_connection_ready(call->self, call->op, call->err);
-    for (size_t i = 0; status == PAWL_OK && i < count && call->self->address.direct; i++)
-        status = statement_remember(call, &statements[i]);
+    struct server_call look = *call;
+    look.effect = EFFECT_READ; /* nothing has been asked for yet */
+    for (size_t i = 0; status == PAWL_OK && i < count; i++) {
+        if (comes_back(call->self, &statements[i]))
+            status = session_look(&look);
+    }
     if (status != PAWL_OK)
         return status;
-    if (count == 1 && call->self->address.direct)
-        return single_try(call, &statements[0]);
-    return pooled_run(call, statements, count);
+    struct statement *alone = count == 1 && call->self->address.direct ? &statements[0] : NULL;
+    if (alone != NULL && to_prepare(call->self, alone))
+        return pipeline_try(call, &alone, 1);
+    return alone != NULL ? single_try(call, alone) : pooled_run(call, statements, count);
 }
 
 /* BEGIN, the limits where the session has none, the statements, COMMIT: one round trip. */
@@ -439,8 +450,8 @@ pawl_status pg_statement_run(struct postgres *self, const char *op, struct state
 }
 
 pawl_status pg_statements_run(struct postgres *self, const char *op, struct statement *statements,
-                              size_t count, pawl_error *err) {
-    return run(call_begin(self, op, EFFECT_WRITE, err), statements, count);
+                              size_t count, enum statement_effect effect, pawl_error *err) {
+    return run(call_begin(self, op, effect, err), statements, count);
 }
 
 pawl_status pg_session_is_ours(struct postgres *self, const char *op, bool *ours, pawl_error *err) {

@@ -24,7 +24,8 @@ PAWL_MUSTCHECK pawl_status pg_statement_run(struct postgres *self, const char *o
 
 /* The same for several: all of them, or none. */
 PAWL_MUSTCHECK pawl_status pg_statements_run(struct postgres *self, const char *op,
-                                             struct statement *statements, size_t count, pawl_error *err);
+                                             struct statement *statements, size_t count,
+                                             enum statement_effect effect, pawl_error *err);
 
 /* Whether the session stays the same from one transaction to the next, and is not shared. */
 PAWL_MUSTCHECK pawl_status pg_session_is_ours(struct postgres *self, const char *op, bool *ours,

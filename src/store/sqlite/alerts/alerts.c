@@ -87,7 +87,8 @@ static pawl_status read_turn(struct operation *op, struct arena *arena, struct a
         turn->next_ms = column_int(&s, 1);
         turn->window = column_copy(&s, 2, arena);
     }
-    return statement_end(&s);
+    TRY(statement_end(&s));
+    return statement_any(SQL(op, SQLITE_Q_ALERT_NOTICE_ANY, op->now_ms), &turn->due);
 }
 
 /* A clock that was set back, or a caller with a longer interval, must not stop the evaluation. */
@@ -121,6 +122,8 @@ pawl_status sqlite_alert_turn_take(struct store *store, int64_t interval_ms, str
         op = operation_write(store, "alert_turn_take", PAWL_OK, err);
         status = operation_end(&op, take_turn(&op, interval_ms, arena, &turn));
     }
+    if (status == PAWL_OK && turn.taken)
+        status = sqlite_fleet(store, arena, &turn.facts, err);
     if (status == PAWL_OK)
         *out = turn;
     return status;

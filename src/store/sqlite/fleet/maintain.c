@@ -2,6 +2,7 @@
 #include "store/sqlite/file/operation.h"
 
 #include "base/limits.h"
+#include "store/fleet.h"
 #include "store/sqlite/alerts/series.h"
 #include "store/sqlite/claims/claim_end.h"
 #include "store/sqlite/file/row.h"
@@ -90,6 +91,10 @@ pawl_status sqlite_settings_change(struct store *store, const struct settings_ch
 pawl_status sqlite_settings_read(struct store *store, struct settings *out, pawl_error *err) {
     struct operation op = operation_read(store, "settings_read", PAWL_OK, err);
     return operation_give(&op, PAWL_OK, out, &op.settings);
+}
+
+pawl_status sqlite_fleet(struct store *store, struct arena *arena, struct fleet_facts *out, pawl_error *err) {
+    return fleet_facts_gather(store, arena, out, err);
 }
 
 pawl_status sqlite_clock_read(struct store *store, int64_t *now_ms, pawl_error *err) {
