@@ -219,7 +219,8 @@ struct beat_result {
     int lanes_taken;
     int lanes_given; /* freed or set draining by this call */
     int evicted;     /* silent peers evicted by this call */
-    int64_t pauses;  /* rows of pauses there are; only a heartbeat counts them */
+    int64_t pauses;  /* rows of pauses there are; only a heartbeat counts them, and the next */
+    int64_t others;  /* active instances besides this one */
 };
 
 /* Whose grants: each holder of an instance answers for its own. */

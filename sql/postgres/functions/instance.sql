@@ -191,14 +191,15 @@ $$;
 -- name: heartbeat
 -- An instance says that it lives; its lanes are brought to its fair share.
 -- params: p_id uuid, p_processed bigint (NULL or below 0: left as it is): messages and jobs that ended with it so far
--- returns: now_ms, lease_until_ms, lanes by kind (draining ones included), lanes taken and given, peers evicted, number of pauses
+-- returns: now_ms, lease_until_ms, lanes by kind (draining ones included), lanes taken and given, peers evicted, number of pauses and of
+--   other active instances
 -- raises: PW004 the instance is unknown, evicted or gone
 -- tables: instance (updated), pause (read), those of epoch_follow, evict_silent, rebalance and pauses_settle
 -- locks: its instance row, then those of epoch_follow, evict_silent, rebalance and pauses_settle
 CREATE OR REPLACE FUNCTION pawl_internal.heartbeat(
     p_id uuid, p_processed bigint DEFAULT NULL, OUT now_ms bigint, OUT lease_until_ms bigint, OUT lanes_outbox integer,
     OUT lanes_inbox integer, OUT lanes_perspective integer, OUT taken integer, OUT given integer, OUT evicted integer,
-    OUT pauses bigint)
+    OUT pauses bigint, OUT others bigint)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
@@ -231,6 +232,7 @@ BEGIN
       FROM pawl_internal.lane l WHERE l.kind IN (:KIND_OUTBOX, :KIND_INBOX, :KIND_PERSPECTIVE) AND l.owner = p_id;
     PERFORM pawl_internal.pauses_settle(v_now);
     SELECT count(*) INTO pauses FROM pawl_internal.pause;
+    SELECT count(*) INTO others FROM pawl_internal.instance i WHERE i.state = :INSTANCE_ACTIVE AND i.id <> p_id;
 END
 $$;
 

@@ -84,6 +84,11 @@ SELECT id, (SELECT count(*) FROM pawl_lane INDEXED BY pawl_lane_owner
 -- params: id
 UPDATE pawl_instance SET lock_no = 1, absent_since_ms = NULL WHERE id = ?1
 
+-- name: instance_others
+-- How many active instances there are besides the caller.
+-- params: caller
+SELECT count(*) FROM pawl_instance WHERE state = :INSTANCE_ACTIVE AND id <> ?1
+
 -- name: instance_peers_locked
 -- Active peers that hold a liveness lock.
 -- params: caller

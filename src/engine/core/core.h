@@ -39,7 +39,7 @@ enum {
     ENGINE_BUNDLE_CALLS = 64,      /* of them, when each is a call of its own */
     ENGINE_BUNDLE_LEAST = 256,     /* when they are handled together: less is not split among slots */
     ENGINE_REFUSALS_MAX = 3,       /* of one batch, before it drops everything and registers again */
-    ENGINE_WHOLE_BEAT_MS = 180000, /* between beats of an idle worker that compare grants and count peers */
+    ENGINE_WHOLE_BEAT_MS = 180000, /* between beats of an idle worker that compare grants */
     ENGINE_LOOK_MS = 100,          /* a lock that is absent for 300 ms is believed: three looks later */
     ENGINE_BACKOFF_MS = 100,       /* before the first repetition of a call that the store did not answer */
     ENGINE_BACKOFF_MS_MAX = 2000,  /* before any */
@@ -81,7 +81,6 @@ struct engine_peers {
     bool idle;        /* one that serves a kind of messages of ours has nothing in hand */
     int64_t ends_ms;  /* until the first of their leases ends, unless it beats; 0 = not known */
     bool lanes_short; /* the instance itself owns fewer lanes than its share */
-    bool unknown;     /* nobody looked: they are as they were */
 };
 
 struct engine_peers_in {
@@ -335,7 +334,6 @@ struct engine_action {
                                                          NULL = this time it is not compared */
     bool full;                        /* beat: all slots are taken for long (core_slots_full) */
     bool brief;                       /* beat: nothing but the lease, for nothing has happened */
-    bool alone;                       /* beat: no peers so far */
     const struct jobs_finish *finish; /* valid until it is answered, as is renew */
     const struct jobs_renew *renew;
     const struct perspectives_exchange *exchange; /* likewise */

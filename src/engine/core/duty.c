@@ -56,7 +56,6 @@ static void beat(struct engine_core *core) {
         return;
     action->full = core->said_full;
     action->brief = brief;
-    action->alone = core->metrics.peers == 0;
     for (enum engine_channel channel = 0; !brief && channel < CHANNEL_COUNT; channel++)
         action->known[channel] = core_known(core, channel);
 }

@@ -184,10 +184,8 @@ void core_life_beat(struct engine_core *core, const struct engine_event *event) 
     core_instance_lease(core, core->beat_sent_ms, beat->lease_until_ms - beat->now_ms);
     duty->due_ms = core->beat_sent_ms + core_life_beat_ms(core);
     fetch_news(core);
-    if (!event->peers.unknown) {
-        core->metrics.peers = event->peers.count;
-        core->peer_idle = event->peers.idle;
-    }
+    core->metrics.peers = event->peers.count;
+    core->peer_idle = event->peers.idle;
     core->metrics.heartbeats++;
     core->jobs.lost = core->perspectives.lost = false; /* an instance that was not evicted is alive again */
     for (enum engine_channel channel = 0; channel < CHANNEL_COUNT; channel++) {

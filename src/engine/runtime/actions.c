@@ -35,7 +35,6 @@ static void ask(struct runtime *runtime, enum runtime_thread thread, enum call_t
     call->order = action->order;
     call->full = action->full;
     call->brief = action->brief;
-    call->alone = action->alone;
     call->processed = type == CALL_BEAT ? runtime_done(runtime) : 0;
     if (type == CALL_REPORT && action->report.failed && action->report.fail.error.len > 0) {
         /* The core drops the message, and its text with it, when the instance is evicted meanwhile. */

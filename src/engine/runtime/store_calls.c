@@ -78,21 +78,19 @@ static pawl_status run_register(struct store_thread *thread, struct call *call) 
 
 static bool serves(int kinds, int kind) { return (kinds & KIND_BIT(kind)) != 0; }
 
-/* The peers, and whether it is worth watching them. An instance that owns every lane is alone, unless
+/* The peers, and whether it is worth watching them. They are not for an instance that owns every lane, unless
  * it serves jobs, which are of no lane. */
 static pawl_status count_peers(struct store_thread *thread, struct call *call) {
     int owned = 0, kinds = 0;
     thread->lanes_short = false;
+    if (call->beat.others == 0)
+        return PAWL_OK;
     for (int kind = 1; kind <= KIND_COUNT; kind++) {
         owned += serves(call->instance.kinds, kind) ? call->beat.lanes_owned[kind] : 0;
         kinds += serves(call->instance.kinds, kind);
     }
     if (owned >= kinds * thread->settings.lane_count && (call->instance.kinds & KIND_BIT_JOBS) == 0)
         return PAWL_OK;
-    if (call->brief && call->alone && call->beat.lanes_given == 0) {
-        call->peers.unknown = true;
-        return PAWL_OK;
-    }
     struct instance_rows rows = {0};
     pawl_status status = thread->store->ops->view.instances(thread->store, call->arena, &rows, &call->error);
     if (status == PAWL_OK)

@@ -55,7 +55,7 @@ struct call {
     struct engine_report report;
     pawl_uuid message;                                /* cancel_end */
     int64_t processed;                                /* beat */
-    bool full, brief, alone;                          /* beat */
+    bool full, brief;                                 /* beat */
     const struct grants_settle *known[CHANNEL_COUNT]; /* beat; stay as they are until the answer is taken */
     const struct jobs_finish *finish;                 /* likewise */
     const struct jobs_renew *renew;

@@ -9,9 +9,9 @@ SHAPE(instance, struct instance_row, M(id), M(service), M(host), M(metadata), M(
 SHAPE(instance_grant, struct instance_grant, M(now_ms), M(lease_until_ms), M(epoch), M(lanes_owned));
 SHAPE(beat, struct beat_result, M(now_ms), M(lease_until_ms), M(lanes_owned[KIND_OUTBOX]),
       M(lanes_owned[KIND_INBOX]), M(lanes_owned[KIND_PERSPECTIVE]), M(lanes_taken), M(lanes_given),
-      M(evicted), M(pauses));
-/* Without the pauses. */
-SHAPE_WITHOUT(rebalance, struct beat_result, beat, 1);
+      M(evicted), M(pauses), M(others));
+/* Without what only a heartbeat counts. */
+SHAPE_WITHOUT(rebalance, struct beat_result, beat, 2);
 SHAPE(peers_look, struct peers_look, M(evicted), M(rebalance_wanted), M(believe_ms));
 SHAPE(grant_held, struct grant_held, M(token), M(number));
 SHAPE(grants_settled, struct grants_settled, M(released), M(newest), M(epoch));

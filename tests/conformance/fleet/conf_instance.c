@@ -118,6 +118,20 @@ static void heartbeat_keeps_one_time_and_what_the_instance_says_it_did(void **st
     assert_int_equal(instance_row(c, 1).processed, 9);
 }
 
+static void heartbeat_counts_the_other_instances(void **state) {
+    struct conf *c = *state;
+    struct beat_result result;
+    join(c, 1, KIND_BIT(KIND_OUTBOX));
+    ok(c, c->core->heartbeat(c->store, instance_id(1), -1, &result, &c->err));
+    assert_int_equal(result.others, 0);
+    join(c, 2, KIND_BIT_JOBS);
+    ok(c, c->core->heartbeat(c->store, instance_id(1), -1, &result, &c->err));
+    assert_int_equal(result.others, 1);
+    ok(c, c->core->instance_evict(c->store, instance_id(2), &c->err));
+    ok(c, c->core->heartbeat(c->store, instance_id(1), -1, &result, &c->err));
+    assert_int_equal(result.others, 0);
+}
+
 /* covers: B2.6 */
 static void heartbeat_of_the_unknown_the_evicted_and_the_removed_is_stale(void **state) {
     struct conf *c = *state;
@@ -446,6 +460,7 @@ static const struct CMUnitTest tests[] = {
     CONF_TEST(register_refuses_another_partition_count),
     CONF_TEST(heartbeat_moves_one_row_and_leaves_the_lanes_alone),
     CONF_TEST(heartbeat_keeps_one_time_and_what_the_instance_says_it_did),
+    CONF_TEST(heartbeat_counts_the_other_instances),
     CONF_TEST(heartbeat_of_the_unknown_the_evicted_and_the_removed_is_stale),
     CONF_TEST(a_silent_instance_that_nobody_evicted_revives),
     CONF_TEST(StaleInstance_CleanedUpAndPartitionsReleased),

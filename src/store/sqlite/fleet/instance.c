@@ -157,9 +157,10 @@ pawl_status sqlite_instance_register(struct store *store, const struct instance_
     return status;
 }
 
-static pawl_status count_pauses(struct operation *op, int64_t *count) {
+static pawl_status count(struct operation *op, pawl_uuid instance, struct beat_result *beat) {
     bool found = false;
-    return statement_number(statement_begin(op, SQLITE_Q_PAUSE_COUNT), count, &found);
+    TRY(statement_number(statement_begin(op, SQLITE_Q_PAUSE_COUNT), &beat->pauses, &found));
+    return statement_number(SQL(op, SQLITE_Q_INSTANCE_OTHERS, instance), &beat->others, &found);
 }
 
 pawl_status sqlite_heartbeat(struct store *store, pawl_uuid instance, int64_t processed,
@@ -173,7 +174,7 @@ pawl_status sqlite_heartbeat(struct store *store, pawl_uuid instance, int64_t pr
     if (status == PAWL_OK)
         status = instance_touch(&op, &brief, &beat);
     if (status == PAWL_OK)
-        status = count_pauses(&op, &beat.pauses);
+        status = count(&op, instance, &beat);
     if (status == PAWL_OK && processed >= 0)
         status = statement_run(SQL(&op, SQLITE_Q_INSTANCE_PROCESSED, instance, processed));
     return operation_give(&op, status, out, &beat);
