@@ -14,7 +14,8 @@ Rules:  every file starts with `-- NOUN: one sentence`; a name is used once per 
 The files are the list: nothing else names them.
 Lists:  SQL_DIR/DIALECT/columns.sql has lists of columns. {{message}} becomes the names of the list message, {{m.message}} those of
         the alias m, {{columns message}} the columns as a table defines them, {{types message}} names and types;
-        {{each tally: @ = @ + ?}} is the text for each column, with its name for @.
+        {{each tally: @ = @ + ?}} is the text for each column, with its name for @; :JOB_@ is the word of that name, :JOB_READY.
+        A list may name another as its first line: {{job_gauge}}.
 Checks: {{needs p_a, p_b}} refuses NULL in these arguments by name; {{items p_ids, p_tokens, p_errors?}} refuses arrays that do not
         have a value for each item of the first, by name and number; what a ? follows may be missing, as a whole or member by
         member, and the members of what a * follows are checked elsewhere. Callers of the functions see the names without p_, which is for the bodies.
@@ -47,6 +48,7 @@ BIG = {"postgres": (), "sqlite": ("headers", "payload")}  # the last columns of 
 CONSTRAINT = re.compile(r' (?:COLLATE "C"|NOT NULL|DEFAULT 0)')
 CHECK = re.compile(r"\{\{(needs|items) ([^}]*)\}\}")
 WORD = re.compile(r"(?<![:\w]):([A-Z][A-Z0-9_]+)\b")
+UPPER = re.compile(r"(:[A-Z_]+)@")
 FUNCTION = re.compile(r"^(CREATE OR REPLACE FUNCTION .*?\n)(LANGUAGE )", re.M | re.S)
 CALLS = re.compile(r"^-- calls: (.*(?:\n--   .*)*)\n", re.M)
 UNPINNED = "-- search_path: the caller's\n"
@@ -87,7 +89,12 @@ def columns(root, dialect, problems):
     path = root / dialect / "columns.sql"
     where = f"{dialect}/columns.sql"
     parts = sections(where, path.read_text(encoding="utf-8"), problems) if path.exists() else []
-    return {name: [column.strip() for column in statement(text).split(",")] for name, text in parts}
+    lists = {}
+    for name, text in parts:
+        found = [column.strip() for column in statement(text).split(",")]
+        inner = re.fullmatch(r"\{\{(\w+)\}\}", found[0])
+        lists[name] = (lists[inner.group(1)] + found[1:]) if inner else found
+    return lists
 
 
 def listed(where, text, lists, problems):
@@ -101,7 +108,8 @@ def listed(where, text, lists, problems):
         if form == "columns ":
             return ",\n    ".join(sorted(lists[name], key=lambda column: column.split()[0] in BIG[where.split("/", 1)[0]]))
         if each:
-            return ", ".join(template.replace("@", column.split()[0]) for column in lists[name])
+            names = [column.split()[0] for column in lists[name]]
+            return ", ".join(UPPER.sub(lambda word: word.group(1) + column.upper(), template).replace("@", column) for column in names)
         if form == "types ":
             return ", ".join(CONSTRAINT.sub("", column) for column in lists[name])
         return ", ".join((form or "") + column.split()[0] for column in lists[name])
@@ -179,8 +187,8 @@ def load(root, later=None):
         if (dialect, kind) == ("sqlite", "functions"):
             problems.append(f"{where}: SQLite has no stored functions, use queries/")
             continue
-        text = worded(where, path.read_text(encoding="utf-8"), known, problems)
-        text = listed(where, checked(where, text), lists[dialect], problems)
+        text = listed(where, checked(where, path.read_text(encoding="utf-8")), lists[dialect], problems)
+        text = worded(where, text, known, problems)
         problems += check_file(where, kind, path.stem, text)
         calls += [(where, name) for match in CALLS.finditer(text) for name in re.findall(r"\w+", match.group(1))]
         for name, part in [(path.stem, text)] if kind in WHOLE else sections(where, text, problems):

@@ -37,12 +37,16 @@ duplicate bigint,
 redriven bigint,
 discarded bigint
 
--- name: job_tally
+-- name: job_gauge
+-- One for each state of a job, in the order of enum job_state.
 ready bigint NOT NULL DEFAULT 0,
 running bigint NOT NULL DEFAULT 0,
 later bigint NOT NULL DEFAULT 0,
 waiting bigint NOT NULL DEFAULT 0,
-dead bigint NOT NULL DEFAULT 0,
+dead bigint NOT NULL DEFAULT 0
+
+-- name: job_tally
+{{job_gauge}},
 put bigint NOT NULL DEFAULT 0,
 done bigint NOT NULL DEFAULT 0,
 failed bigint NOT NULL DEFAULT 0,

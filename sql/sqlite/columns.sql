@@ -46,12 +46,16 @@ duplicate INTEGER NOT NULL DEFAULT 0,
 redriven INTEGER NOT NULL DEFAULT 0,
 discarded INTEGER NOT NULL DEFAULT 0
 
--- name: job_tally
+-- name: job_gauge
+-- One for each state of a job, in the order of enum job_state.
 ready INTEGER NOT NULL,
 running INTEGER NOT NULL,
 later INTEGER NOT NULL,
 waiting INTEGER NOT NULL,
-dead INTEGER NOT NULL,
+dead INTEGER NOT NULL
+
+-- name: job_tally
+{{job_gauge}},
 put INTEGER NOT NULL,
 done INTEGER NOT NULL,
 failed INTEGER NOT NULL,

@@ -9,7 +9,7 @@ struct store;
 /* Bit of pooled work in instance_new.kinds and in wait_begin: jobs have no lanes. */
 #define KIND_BIT_JOBS (1 << 4)
 
-enum job_state { JOB_READY = 1, JOB_RUNNING, JOB_LATER, JOB_WAITING, JOB_DEAD };
+enum job_state { JOB_READY = 1, JOB_RUNNING, JOB_LATER, JOB_WAITING, JOB_DEAD, JOB_STATE_LAST = JOB_DEAD };
 
 /* Bits of job_new.flags. */
 enum job_flags {

@@ -10,11 +10,11 @@ const char *const state_names[STATE_DONE + 1] = {
     [STATE_READY] = "ready",     [STATE_LEASED] = "leased", [STATE_SCHEDULED] = "scheduled",
     [STATE_BLOCKED] = "blocked", [STATE_DEAD] = "dead",     [STATE_DONE] = "done"};
 
-const char *const job_states[JOB_DEAD + 1] = {[JOB_READY] = "ready",
-                                              [JOB_RUNNING] = "running",
-                                              [JOB_LATER] = "later",
-                                              [JOB_WAITING] = "waiting",
-                                              [JOB_DEAD] = "dead"};
+const char *const job_states[JOB_STATE_LAST + 1] = {[JOB_READY] = "ready",
+                                                    [JOB_RUNNING] = "running",
+                                                    [JOB_LATER] = "later",
+                                                    [JOB_WAITING] = "waiting",
+                                                    [JOB_DEAD] = "dead"};
 
 const char *const epoch_causes[EPOCH_CAUSE_LAST + 1] = {"first", "asked", "timeline", "copy", "went_back"};
 

@@ -9,7 +9,7 @@
 #define JOB_STATES "ready|running|later|waiting|dead"
 
 extern const char *const kind_names[KIND_COUNT + 1];
-extern const char *const job_states[JOB_DEAD + 1];
+extern const char *const job_states[JOB_STATE_LAST + 1];
 extern const char *const state_names[STATE_DONE + 1];
 extern const char *const policy_names[POLICY_PARK + 1];
 extern const char *const epoch_causes[EPOCH_CAUSE_LAST + 1];

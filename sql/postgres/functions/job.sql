@@ -128,7 +128,7 @@ BEGIN
     PERFORM pawl_internal.run_jobs_lock(ARRAY(
         SELECT j.unique_key FROM pawl_internal.job j WHERE j.id = ANY (p_ids) AND j.token = 0 AND j.flags & :JOB_RUN <> 0
         UNION ALL
-        SELECT a.unique_key FROM pawl_internal.job_aside a WHERE a.id = ANY (p_ids) AND a.state IN (:JOB_LATER, :JOB_WAITING) AND a.flags & :JOB_RUN <> 0));
+        SELECT a.unique_key FROM pawl_internal.job_aside a WHERE a.id = ANY (p_ids) AND a.state <> :JOB_DEAD AND a.flags & :JOB_RUN <> 0));
     FOR v_n IN SELECT u.n FROM unnest(p_ids) WITH ORDINALITY AS u(id, n) ORDER BY u.id, u.n LOOP
         SELECT * INTO v_job FROM pawl_internal.job j WHERE j.id = p_ids[v_n] FOR UPDATE;
         IF FOUND AND v_job.token > 0 THEN
@@ -139,10 +139,10 @@ BEGIN
             DELETE FROM pawl_internal.job j WHERE j.id = v_job.id;
             INSERT INTO pawl_internal.job_tally (queue, ready, cancelled) VALUES (v_job.queue, -1, 1);
         ELSE
-            DELETE FROM pawl_internal.job_aside a WHERE a.id = p_ids[v_n] AND a.state IN (:JOB_LATER, :JOB_WAITING) RETURNING a.* INTO v_aside;
+            DELETE FROM pawl_internal.job_aside a WHERE a.id = p_ids[v_n] AND a.state <> :JOB_DEAD RETURNING a.* INTO v_aside;
             CONTINUE WHEN NOT FOUND;
-            INSERT INTO pawl_internal.job_tally (queue, later, waiting, cancelled)
-            VALUES (v_aside.queue, -(v_aside.state = :JOB_LATER)::integer, -(v_aside.state = :JOB_WAITING)::integer, 1);
+            INSERT INTO pawl_internal.job_tally (queue, {{job_gauge}}, cancelled)
+            VALUES (v_aside.queue, {{each job_gauge: -(v_aside.state = :JOB_@)::integer}}, 1);
             v_job := ROW(v_aside.*)::pawl_internal.job;
         END IF;
         v_answers[v_n] := 1;

@@ -100,7 +100,9 @@ LANGUAGE plpgsql VOLATILE
 SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     v_job pawl_internal.job;
-    v_sums bigint[] := '{0,0,0,0,0,0,0,0,0,0}';
+    v_states smallint[] := '{}';
+    v_outcomes smallint[] := '{}';
+    v_lost bigint := 0;
     v_keys text[] := '{}';
     v_ids bigint[] := '{}';
     v_entries bytea := '';
@@ -120,21 +122,20 @@ BEGIN
             UPDATE pawl_internal.job j SET token = 0, lease_until_ms = NULL, ready_key = j.key, attempts = j.attempts - 1,
                                   flags = j.flags & ~:JOB_BEGUN, due_ms = p_now, ord = p_now - j.priority * 60000::bigint
              WHERE j.id = v_job.id;
-            v_sums[1] := v_sums[1] + 1;
+            v_states := v_states || :JOB_READY::smallint;
+            v_outcomes := v_outcomes || 0::smallint;
             CONTINUE;
         END IF;
-        SELECT e.slot, e.counter, e.entry INTO v_end
+        SELECT e.state, e.outcome, e.entry INTO v_end
           FROM pawl_internal.job_lost(v_job, p_claim.instance, v_block, octet_length(v_entries) / 40, p_now) e;
-        v_sums[v_end.slot] := v_sums[v_end.slot] + 1;
-        IF v_end.counter > 0 THEN
-            v_sums[v_end.counter] := v_sums[v_end.counter] + 1;
-        END IF;
-        v_sums[7] := v_sums[7] + 1;
+        v_states := v_states || v_end.state;
+        v_outcomes := v_outcomes || v_end.outcome;
+        v_lost := v_lost + 1;
         v_entries := v_entries || coalesce(v_end.entry, '');
     END LOOP;
     IF cardinality(v_ids) > 0 THEN
         PERFORM pawl_internal.job_claim_leave(p_claim, v_ids, false);
-        PERFORM pawl_internal.job_tally_add(p_claim.queue, v_sums);
+        PERFORM pawl_internal.job_tally_add(p_claim.queue, v_states, v_outcomes, v_lost);
         PERFORM pawl_internal.job_keys_free(v_keys);
         PERFORM pawl_internal.audit_seal(v_block, p_caller, v_entries, p_now);
     END IF;
@@ -223,12 +224,12 @@ $$;
 -- name: job_lost
 -- An execution that ended because its lease expired or its worker died.
 -- params: p_job pawl_internal.job (locked), p_instance uuid: its holder; p_block, p_place: where its audit row goes; p_now bigint
--- returns: slot, counter: members of the sums of job_tally_add besides lost; entry of the audit row
+-- returns: state (0: it is gone) and outcome, as job_tally_add counts them; entry of the audit row
 -- tables: job (updated or deleted), those of job_record, job_dies, job_gone
 -- locks: the unique key
 CREATE OR REPLACE FUNCTION pawl_internal.job_lost(
-    p_job pawl_internal.job, p_instance uuid, p_block bigint, p_place integer, p_now bigint, OUT slot integer, OUT counter integer,
-    OUT entry bytea)
+    p_job pawl_internal.job, p_instance uuid, p_block bigint, p_place integer, p_now bigint, OUT state smallint,
+    OUT outcome smallint, OUT entry bytea)
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     -- A worker that gives its slots reports what begins (jobs_renew); otherwise the lease is the start.
@@ -236,23 +237,21 @@ DECLARE
                        OR NOT EXISTS (SELECT 1 FROM pawl_internal.instance i WHERE i.id = p_instance AND i.slots > 0);
     v_reason smallint := CASE WHEN v_began AND p_job.attempts >= p_job.max_attempts THEN :JOB_DEAD_KILLED WHEN p_job.deadline_ms <= p_now THEN :JOB_DEAD_DEADLINE END;
 BEGIN
-    counter := 0;
-    entry := pawl_internal.job_record(p_job, CASE WHEN p_job.cancel_ms IS NOT NULL THEN :RUN_CANCELLED WHEN v_reason IS NOT NULL THEN :RUN_DEAD ELSE :RUN_LOST END::smallint,
-                            p_instance, p_now, 0, NULL, NULL, NULL, NULL, NULL, p_block, p_place);
+    outcome := CASE WHEN p_job.cancel_ms IS NOT NULL THEN :RUN_CANCELLED WHEN v_reason IS NOT NULL THEN :RUN_DEAD ELSE :RUN_LOST END;
+    entry := pawl_internal.job_record(p_job, outcome, p_instance, p_now, 0, NULL, NULL, NULL, NULL, NULL, p_block, p_place);
     IF p_job.cancel_ms IS NOT NULL THEN
         DELETE FROM pawl_internal.job j WHERE j.id = p_job.id;
         PERFORM pawl_internal.job_gone(p_job, :RUN_JOB_CANCELLED::smallint, p_now);
-        slot := 9;
+        state := 0;
     ELSIF v_reason IS NOT NULL THEN
         DELETE FROM pawl_internal.job j WHERE j.id = p_job.id;
         PERFORM pawl_internal.job_dies(p_job, v_reason, NULL, p_now);
-        slot := 4;
-        counter := 8;
+        state := :JOB_DEAD;
     ELSE
         UPDATE pawl_internal.job j SET token = 0, lease_until_ms = NULL, ready_key = j.key, attempts = j.attempts - (NOT v_began)::integer,
                               flags = CASE WHEN v_began THEN j.flags & ~:JOB_BEGUN WHEN j.flags & :JOB_LOST <> 0 THEN j.flags | 24 ELSE j.flags | 8 END
          WHERE j.id = p_job.id;
-        slot := 1;
+        state := :JOB_READY;
     END IF;
 END
 $$;
@@ -293,7 +292,7 @@ BEGIN
     IF FOUND THEN
         PERFORM pawl_internal.jobs_sweep(p_instance, v_now);
     END IF;
-    PERFORM 1 FROM pawl_internal.job_aside a WHERE a.state IN (:JOB_LATER, :JOB_WAITING) AND a.due_ms <= v_now ORDER BY a.due_ms, a.id LIMIT 1;
+    PERFORM 1 FROM pawl_internal.job_aside a WHERE a.state <> :JOB_DEAD AND a.due_ms <= v_now ORDER BY a.due_ms, a.id LIMIT 1;
     IF FOUND THEN
         PERFORM pawl_internal.jobs_promote(v_now);
     END IF;
@@ -417,18 +416,16 @@ SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cach
 DECLARE
     v_ids bigint[];
 BEGIN
-    v_ids := ARRAY(SELECT a.id FROM pawl_internal.job_aside a WHERE a.state IN (:JOB_LATER, :JOB_WAITING) AND a.due_ms <= p_now
+    v_ids := ARRAY(SELECT a.id FROM pawl_internal.job_aside a WHERE a.state <> :JOB_DEAD AND a.due_ms <= p_now
                     ORDER BY a.due_ms, a.id LIMIT 1000 FOR UPDATE SKIP LOCKED);
     IF cardinality(v_ids) = 0 THEN
         RETURN;
     END IF;
-    WITH waited AS (
-        UPDATE pawl_internal.job_aside a SET wait_key = NULL, wait_step = NULL, state = :JOB_LATER
-         WHERE a.id = ANY (v_ids) AND a.state = :JOB_WAITING RETURNING a.queue)
-    INSERT INTO pawl_internal.job_tally (queue, waiting, later) SELECT w.queue, -count(*), count(*) FROM waited w GROUP BY w.queue;
+    UPDATE pawl_internal.job_aside a SET wait_key = NULL, wait_step = NULL WHERE a.id = ANY (v_ids) AND a.wait_key IS NOT NULL;
     WITH due AS (DELETE FROM pawl_internal.job_aside a WHERE a.id = ANY (v_ids) RETURNING a.*),
     moved AS (INSERT INTO pawl_internal.job SELECT d.* FROM due d)
-    INSERT INTO pawl_internal.job_tally (queue, later, ready) SELECT d.queue, -count(*), count(*) FROM due d GROUP BY d.queue;
+    INSERT INTO pawl_internal.job_tally (queue, {{job_gauge}})
+    SELECT d.queue, {{each job_gauge: count(*) FILTER (WHERE :JOB_@ = :JOB_READY) - count(*) FILTER (WHERE d.state = :JOB_@)}} FROM due d GROUP BY d.queue;
 END
 $$;
 

@@ -76,13 +76,13 @@ $$;
 -- name: job_end
 -- One execution of a running job ends by report, other than by completion: the row leaves the table of running work.
 -- params: p_job pawl_internal.job (locked), p_instance, and the item as in jobs_report; p_block, p_place: where its audit row goes; p_now
--- returns: result 0 none, 1 retry, 2 dead, 3 cancelled; slot, counter: members of the sums of job_tally_add; entry of the audit row
+-- returns: result 0 none, 1 retry, 2 dead, 3 cancelled; state (0: it is gone) and outcome, as job_tally_add counts them; entry of the audit row
 -- tables: job (deleted or updated), job_aside, job_step, job_signal, those of job_record, job_dies, job_gone
 -- locks: unique and wait keys
 CREATE OR REPLACE FUNCTION pawl_internal.job_end(
     p_job pawl_internal.job, p_instance uuid, p_outcome smallint, p_class smallint, p_delay bigint, p_duration bigint,
     p_error text, p_steps json, p_in text, p_out text, p_wait_key text, p_wait_step text, p_block bigint, p_place integer,
-    p_now bigint, OUT result smallint, OUT slot integer, OUT counter integer, OUT entry bytea)
+    p_now bigint, OUT result smallint, OUT state smallint, OUT outcome smallint, OUT entry bytea)
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_due bigint;
@@ -90,7 +90,7 @@ DECLARE
     v_reason smallint;
 BEGIN
     result := 0;
-    counter := 0;
+    outcome := 0;
     DELETE FROM pawl_internal.job j WHERE j.id = p_job.id;
     IF p_job.cancel_ms IS NOT NULL THEN
         v_error := CASE WHEN v_error IS NULL THEN 'cancelled' WHEN starts_with(v_error, 'cancelled') THEN v_error
@@ -99,7 +99,8 @@ BEGIN
                                 p_place);
         PERFORM pawl_internal.job_gone(p_job, :RUN_JOB_CANCELLED::smallint, p_now);
         result := 3;
-        slot := 9;
+        state := 0;
+        outcome := :RUN_CANCELLED;
         RETURN;
     END IF;
     IF p_outcome = :JOB_FAIL THEN
@@ -115,13 +116,13 @@ BEGIN
         IF v_reason IS NOT NULL THEN
             PERFORM pawl_internal.job_dies(p_job, v_reason, v_error, p_now);
             result := 2;
-            slot := 4;
-            counter := 8;
+            state := :JOB_DEAD;
+            outcome := :RUN_DEAD;
             RETURN;
         END IF;
         p_job.error := coalesce(v_error, p_job.error);
         result := 1;
-        counter := 6;
+        outcome := :RUN_FAILED;
     ELSE
         IF p_outcome = :JOB_RELEASE THEN
             p_job.error := coalesce(v_error, p_job.error);
@@ -146,17 +147,17 @@ BEGIN
     p_job.due_ms := v_due;
     p_job.ord := CASE WHEN v_due = 9223372036854775807 THEN v_due ELSE v_due - p_job.priority * 60000::bigint END;
     IF p_job.wait_key IS NOT NULL THEN
-        p_job.state := :JOB_WAITING;
-        slot := 3;
-        INSERT INTO pawl_internal.job_aside VALUES (p_job.*);
+        state := :JOB_WAITING;
     ELSIF v_due > p_now THEN
-        p_job.state := :JOB_LATER;
-        slot := 2;
-        INSERT INTO pawl_internal.job_aside VALUES (p_job.*);
+        state := :JOB_LATER;
     ELSE
-        p_job.state := :JOB_READY;
-        slot := 1;
+        state := :JOB_READY;
+    END IF;
+    p_job.state := state;
+    IF state = :JOB_READY THEN
         INSERT INTO pawl_internal.job VALUES (p_job.*);
+    ELSE
+        INSERT INTO pawl_internal.job_aside VALUES (p_job.*);
     END IF;
 END
 $$;
@@ -441,7 +442,8 @@ SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan 
 DECLARE
     v_job pawl_internal.job;
     v_queue text;
-    v_sums bigint[] := '{0,0,0,0,0,0,0,0,0,0}';
+    v_states smallint[] := '{}';
+    v_outcomes smallint[] := '{}';
     v_keys text[];
     v_ended bigint[];
     v_ended_tokens bigint[];
@@ -489,8 +491,9 @@ BEGIN
             CONTINUE;
         END IF;
         IF v_queue IS DISTINCT FROM v_job.queue THEN
-            PERFORM pawl_internal.job_tally_add(v_queue, v_sums);
-            v_sums := '{0,0,0,0,0,0,0,0,0,0}';
+            PERFORM pawl_internal.job_tally_add(v_queue, v_states, v_outcomes, 0);
+            v_states := '{}';
+            v_outcomes := '{}';
             v_queue := v_job.queue;
         END IF;
         answers[i] := 1;
@@ -499,18 +502,16 @@ BEGIN
         IF v_job.key IS NOT NULL THEN
             v_keys := v_keys || v_job.key;
         END IF;
-        SELECT e.result, e.slot, e.counter, e.entry INTO v_end
+        SELECT e.result, e.state, e.outcome, e.entry INTO v_end
           FROM pawl_internal.job_end(v_job, p_instance, p_outcomes[i], p_classes[i], p_delays[i], p_durations[i],
                             p_errors[i], p_steps[i], p_ins[i], p_outs[i], p_wait_keys[i], p_wait_steps[i], v_block,
                             octet_length(v_entries) / 40, p_now) e;
         results[i] := v_end.result;
-        v_sums[v_end.slot] := v_sums[v_end.slot] + 1;
-        IF v_end.counter > 0 THEN
-            v_sums[v_end.counter] := v_sums[v_end.counter] + 1;
-        END IF;
+        v_states := v_states || v_end.state;
+        v_outcomes := v_outcomes || v_end.outcome;
         v_entries := v_entries || coalesce(v_end.entry, '');
     END LOOP;
-    PERFORM pawl_internal.job_tally_add(v_queue, v_sums);
+    PERFORM pawl_internal.job_tally_add(v_queue, v_states, v_outcomes, 0);
     FOR v_claim IN SELECT * FROM pawl_internal.job_claim c WHERE c.token = ANY (v_ended_tokens) ORDER BY c.token LOOP
         PERFORM pawl_internal.job_claim_leave(v_claim, ARRAY(SELECT u.id FROM unnest(v_ended, v_ended_tokens) AS u(id, token)
                                                      WHERE u.token = v_claim.token), true);

@@ -24,7 +24,7 @@ BEGIN
     SELECT w.priority, sum(w.ready), sum(w.later), 0::bigint
       FROM ((SELECT j.priority, 1 AS ready, 0 AS later FROM pawl_internal.job j WHERE j.token = 0 ORDER BY j.id LIMIT p_look)
             UNION ALL
-            (SELECT j.priority, 0, 1 FROM pawl_internal.job_aside j WHERE j.state IN (:JOB_LATER, :JOB_WAITING) ORDER BY j.due_ms, j.id LIMIT p_look)) w
+            (SELECT j.priority, 0, 1 FROM pawl_internal.job_aside j WHERE j.state <> :JOB_DEAD ORDER BY j.due_ms, j.id LIMIT p_look)) w
      GROUP BY w.priority ORDER BY w.priority DESC;
 END
 $$;
@@ -68,18 +68,17 @@ SET enable_seqscan = off SET jit = off AS $$
 $$;
 
 -- name: job_tally_add
--- What one call did to the jobs of a queue that were running.
--- params: p_queue text, p_sums bigint[]: ready, later, waiting, dead, done, failed, lost, died, cancelled, stale
+-- What one call did to jobs of a queue that were running.
+-- params: p_queue text; for each job p_states smallint[]: enum job_state, 0: it is gone; p_outcomes smallint[]: enum run_outcome, 0: none that
+--   counts; p_lost bigint: how many of them were lost
 -- tables: job_tally (inserted)
-CREATE OR REPLACE FUNCTION pawl_internal.job_tally_add(p_queue text, p_sums bigint[]) RETURNS void
-LANGUAGE plpgsql VOLATILE AS $$
-BEGIN
-    IF p_sums <> '{0,0,0,0,0,0,0,0,0,0}' THEN
-        INSERT INTO pawl_internal.job_tally (queue, ready, running, later, waiting, dead, done, failed, lost, died, cancelled, stale)
-        VALUES (p_queue, p_sums[1], -(p_sums[1] + p_sums[2] + p_sums[3] + p_sums[4] + p_sums[5] + p_sums[9]), p_sums[2],
-                p_sums[3], p_sums[4], p_sums[5], p_sums[6], p_sums[7], p_sums[8], p_sums[9], p_sums[10]);
-    END IF;
-END
+CREATE OR REPLACE FUNCTION pawl_internal.job_tally_add(p_queue text, p_states smallint[], p_outcomes smallint[], p_lost bigint) RETURNS void
+LANGUAGE sql VOLATILE AS $$
+    INSERT INTO pawl_internal.job_tally (queue, {{job_gauge}}, failed, lost, died, cancelled)
+    SELECT p_queue, {{each job_gauge: count(*) FILTER (WHERE u.state = :JOB_@) - count(*) FILTER (WHERE :JOB_@ = :JOB_RUNNING)}},
+           count(*) FILTER (WHERE u.outcome = :RUN_FAILED), p_lost, count(*) FILTER (WHERE u.outcome = :RUN_DEAD),
+           count(*) FILTER (WHERE u.outcome = :RUN_CANCELLED)
+      FROM unnest(p_states, p_outcomes) AS u(state, outcome) HAVING count(*) > 0
 $$;
 
 -- name: job_why
@@ -223,7 +222,7 @@ BEGIN
           FROM (SELECT * FROM pawl_internal.job_aside j WHERE j.id > p_after AND (p_id = 0 OR j.id = p_id)
                    AND (p_fingerprint IS NULL OR (j.fingerprint = p_fingerprint AND j.state = :JOB_DEAD))
                  ORDER BY j.id LIMIT v_each) j
-         WHERE p_state IN (0, :JOB_LATER, :JOB_WAITING, :JOB_DEAD)),
+         WHERE p_state NOT IN (:JOB_READY, :JOB_RUNNING)),
     until AS MATERIALIZED (
         SELECT min(e.last) AS id FROM (SELECT max(o.id) AS last FROM looked o GROUP BY o.place HAVING count(*) >= v_each) e),
     found AS (

@@ -55,7 +55,7 @@ BEGIN
         WITH ready AS (DELETE FROM pawl_internal.job j WHERE j.id = ANY (v_ready) RETURNING j.*),
         aside AS (
             DELETE FROM pawl_internal.job_aside a WHERE a.id = ANY (ARRAY(
-                SELECT o.id FROM pawl_internal.job_aside o WHERE o.id = ANY (p_ids) AND (o.state IN (:JOB_LATER, :JOB_WAITING) OR p_all) ORDER BY o.id
+                SELECT o.id FROM pawl_internal.job_aside o WHERE o.id = ANY (p_ids) AND (o.state <> :JOB_DEAD OR p_all) ORDER BY o.id
                    FOR UPDATE SKIP LOCKED)) RETURNING a.*)
         SELECT * FROM ready UNION ALL SELECT * FROM aside ORDER BY id LOOP
         v_gone := v_gone || v_job.id;
@@ -64,9 +64,9 @@ BEGIN
         END IF;
         DELETE FROM pawl_internal.job_unique u WHERE u.key = v_job.unique_key AND u.job = v_job.id;
         DELETE FROM pawl_internal.job_step s WHERE s.job = v_job.id;
-        INSERT INTO pawl_internal.job_tally (queue, ready, later, waiting, dead, cancelled, discarded)
-        VALUES (v_job.queue, -(v_job.state = :JOB_READY)::integer, -(v_job.state = :JOB_LATER)::integer, -(v_job.state = :JOB_WAITING)::integer,
-                -(v_job.state = :JOB_DEAD)::integer, (v_job.state <> :JOB_DEAD)::integer, (v_job.state = :JOB_DEAD)::integer);
+        INSERT INTO pawl_internal.job_tally (queue, {{job_gauge}}, cancelled, discarded)
+        VALUES (v_job.queue, {{each job_gauge: -(v_job.state = :JOB_@)::integer}},
+                (v_job.state <> :JOB_DEAD)::integer, (v_job.state = :JOB_DEAD)::integer);
         IF v_job.state <> :JOB_DEAD THEN
             v_entries := v_entries || coalesce(pawl_internal.job_record(v_job, :RUN_CANCELLED::smallint, NULL, p_now, 0, NULL, NULL, NULL, NULL, NULL, v_block,
                                                              octet_length(v_entries) / 40), '');

@@ -21,7 +21,7 @@ SELECT pg_catalog.format('job %s is ready or running and set aside at once', j.i
 UNION ALL
 SELECT pg_catalog.format('job %s is set aside with state %s', a.id, a.state)
   FROM pawl_internal.job_aside a
- WHERE a.state NOT IN (:JOB_LATER, :JOB_WAITING, :JOB_DEAD) OR a.token <> 0 OR (a.state = :JOB_WAITING) <> (a.wait_key IS NOT NULL) OR (a.state = :JOB_DEAD) <> (a.died_ms IS NOT NULL)
+ WHERE a.state IN (:JOB_READY, :JOB_RUNNING) OR a.token <> 0 OR (a.state = :JOB_WAITING) <> (a.wait_key IS NOT NULL) OR (a.state = :JOB_DEAD) <> (a.died_ms IS NOT NULL)
 UNION ALL
 SELECT pg_catalog.format('job %s: key %s, ready key %s, token %s', j.id, j.key, j.ready_key, j.token)
   FROM pawl_internal.job j WHERE j.ready_key IS DISTINCT FROM CASE WHEN j.token = 0 THEN j.key END
@@ -42,19 +42,13 @@ SELECT pg_catalog.format('step %s of job %s, which is gone', s.step, s.job)
 
 -- name: job_tally_matches_tables
 -- The gauges of a queue are the numbers of its jobs.
-SELECT pg_catalog.format('queue %s: ready %s / %s, running %s / %s, later %s / %s, waiting %s / %s, dead %s / %s', coalesce(t.queue, r.queue),
-                         t.ready, r.ready, t.running, r.running, t.later, r.later, t.waiting, r.waiting, t.dead, r.dead)
-  FROM (SELECT y.queue, sum(y.ready) AS ready, sum(y.running) AS running, sum(y.later) AS later, sum(y.waiting) AS waiting,
-               sum(y.dead) AS dead FROM pawl_internal.job_tally y GROUP BY y.queue) t
-  FULL JOIN (SELECT a.queue, count(*) FILTER (WHERE a.state = :JOB_READY) AS ready, count(*) FILTER (WHERE a.state = :JOB_RUNNING) AS running,
-                    count(*) FILTER (WHERE a.state = :JOB_LATER) AS later, count(*) FILTER (WHERE a.state = :JOB_WAITING) AS waiting,
-                    count(*) FILTER (WHERE a.state = :JOB_DEAD) AS dead
-               FROM (SELECT j.queue, CASE WHEN j.token > 0 THEN 2 ELSE 1 END AS state FROM pawl_internal.job j
+SELECT pg_catalog.format('queue %s counts %s, there are %s', coalesce(t.queue, r.queue), pg_catalog.row_to_json(t), pg_catalog.row_to_json(r))
+  FROM (SELECT y.queue, {{each job_gauge: sum(y.@) AS @}} FROM pawl_internal.job_tally y GROUP BY y.queue) t
+  FULL JOIN (SELECT a.queue, {{each job_gauge: count(*) FILTER (WHERE a.state = :JOB_@) AS @}}
+               FROM (SELECT j.queue, CASE WHEN j.token > 0 THEN :JOB_RUNNING ELSE :JOB_READY END AS state FROM pawl_internal.job j
                      UNION ALL SELECT o.queue, o.state FROM pawl_internal.job_aside o) a GROUP BY a.queue) r
     ON r.queue = t.queue
- WHERE coalesce(t.ready, 0) <> coalesce(r.ready, 0) OR coalesce(t.running, 0) <> coalesce(r.running, 0)
-    OR coalesce(t.later, 0) <> coalesce(r.later, 0) OR coalesce(t.waiting, 0) <> coalesce(r.waiting, 0)
-    OR coalesce(t.dead, 0) <> coalesce(r.dead, 0)
+ WHERE ({{each job_gauge: coalesce(t.@, 0)}}) <> ({{each job_gauge: coalesce(r.@, 0)}})
 
 -- name: job_unique_held
 -- A unique key is held by exactly its unfinished, living job.

@@ -43,7 +43,7 @@ CREATE TABLE pawl_internal.job (
     CONSTRAINT job_type_1_to_200_bytes CHECK (octet_length(type) BETWEEN 1 AND 200),
     CONSTRAINT job_queue_1_to_128_bytes CHECK (octet_length(queue) BETWEEN 1 AND 128),
     CONSTRAINT job_priority_1000 CHECK (priority BETWEEN -1000 AND 1000),
-    CONSTRAINT job_state_known CHECK (state BETWEEN :JOB_READY AND :JOB_DEAD)
+    CONSTRAINT job_state_known CHECK (state BETWEEN :JOB_READY AND :JOB_STATE_LAST)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000,
         autovacuum_analyze_threshold = 20000, autovacuum_vacuum_cost_delay = 1);
 CREATE INDEX job_plain ON pawl_internal.job (queue, ord, id) WHERE key IS NULL;
@@ -53,7 +53,7 @@ CREATE INDEX job_deadline ON pawl_internal.job (deadline_ms, id) WHERE deadline_
 -- What is not due, waits for a signal, or is dead: it costs a claim nothing. Same columns, same order.
 CREATE TABLE pawl_internal.job_aside (LIKE pawl_internal.job INCLUDING DEFAULTS INCLUDING CONSTRAINTS, PRIMARY KEY (id))
     WITH (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000);
-CREATE INDEX job_aside_due ON pawl_internal.job_aside (due_ms, id) WHERE state IN (:JOB_LATER, :JOB_WAITING);
+CREATE INDEX job_aside_due ON pawl_internal.job_aside (due_ms, id) WHERE state <> :JOB_DEAD;
 CREATE INDEX job_aside_wait ON pawl_internal.job_aside (wait_key, id) WHERE state = :JOB_WAITING;
 CREATE INDEX job_aside_dead ON pawl_internal.job_aside (fingerprint, id) WHERE state = :JOB_DEAD;
 CREATE INDEX job_aside_died ON pawl_internal.job_aside (fingerprint, died_ms, id) WHERE state = :JOB_DEAD;

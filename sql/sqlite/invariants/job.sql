@@ -30,13 +30,9 @@ SELECT 'step ' || s.step || ' of job ' || s.job || ', which is gone' FROM pawl_j
 
 -- name: job_tally_matches_tables
 -- The gauges of a queue are the numbers of its jobs.
-SELECT 'queue ' || t.queue || ': ' || t.ready || ' ready, ' || t.running || ' running, ' || t.later || ' later, ' || t.waiting || ' waiting, ' || t.dead || ' dead'
+SELECT 'queue ' || t.queue || ' counts ' || json_object({{each job_gauge: '@', t.@}})
   FROM pawl_job_tally t
- WHERE t.ready <> (SELECT count(*) FROM pawl_job j WHERE j.queue = t.queue AND j.state = :JOB_READY)
-    OR t.running <> (SELECT count(*) FROM pawl_job j WHERE j.queue = t.queue AND j.state = :JOB_RUNNING)
-    OR t.later <> (SELECT count(*) FROM pawl_job j WHERE j.queue = t.queue AND j.state = :JOB_LATER)
-    OR t.waiting <> (SELECT count(*) FROM pawl_job j WHERE j.queue = t.queue AND j.state = :JOB_WAITING)
-    OR t.dead <> (SELECT count(*) FROM pawl_job j WHERE j.queue = t.queue AND j.state = :JOB_DEAD)
+ WHERE ({{t.job_gauge}}) <> ({{each job_gauge: (SELECT count(*) FROM pawl_job j WHERE j.queue = t.queue AND j.state = :JOB_@)}})
 UNION ALL
 SELECT 'queue ' || j.queue || ' has a job and no tally' FROM pawl_job j WHERE NOT EXISTS (SELECT 1 FROM pawl_job_tally t WHERE t.queue = j.queue)
 

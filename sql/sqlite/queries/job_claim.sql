@@ -56,7 +56,7 @@ UPDATE pawl_job SET state = :JOB_RUNNING, token = ?2, lease_until_ms = ?3, attem
 
 -- name: job_list_due
 -- Jobs that have become due, in order.
-SELECT id FROM pawl_job WHERE state IN (:JOB_LATER, :JOB_WAITING) AND due_ms <= ?1 ORDER BY due_ms, id LIMIT ?2
+SELECT id FROM pawl_job WHERE state NOT IN (:JOB_READY, :JOB_RUNNING, :JOB_DEAD) AND due_ms <= ?1 ORDER BY due_ms, id LIMIT ?2
 
 -- name: job_list_keyed
 -- Ready jobs of a key, in order.

@@ -14,7 +14,7 @@ SELECT priority, sum(ready), sum(later) FROM (
         SELECT priority FROM (SELECT priority FROM pawl_job INDEXED BY pawl_job_plain WHERE state = :JOB_READY AND key IS NULL
                               UNION ALL SELECT priority FROM pawl_job INDEXED BY pawl_job_keyed WHERE state = :JOB_READY AND key IS NOT NULL) LIMIT ?1)
     UNION ALL
-    SELECT priority, 0, 1 FROM (SELECT priority FROM pawl_job INDEXED BY pawl_job_due WHERE state IN (:JOB_LATER, :JOB_WAITING) LIMIT ?1))
+    SELECT priority, 0, 1 FROM (SELECT priority FROM pawl_job INDEXED BY pawl_job_due WHERE state NOT IN (:JOB_READY, :JOB_RUNNING, :JOB_DEAD) LIMIT ?1))
  GROUP BY priority ORDER BY priority DESC
 
 -- name: job_brief

@@ -13,7 +13,7 @@ INSERT INTO pawl_job_state VALUES (1, 0, 0, 0, 0, 1);
 -- One writer at a time, so ready, running, later, waiting and dead jobs are states of one table, each with its own index.
 CREATE TABLE pawl_job (
     id             INTEGER PRIMARY KEY,
-    state          INTEGER NOT NULL CHECK (state BETWEEN :JOB_READY AND :JOB_DEAD),
+    state          INTEGER NOT NULL CHECK (state BETWEEN :JOB_READY AND :JOB_STATE_LAST),
     ord            INTEGER NOT NULL,
     due_ms         INTEGER NOT NULL,
     put_ms         INTEGER NOT NULL,
@@ -47,7 +47,7 @@ CREATE TABLE pawl_job (
 CREATE INDEX pawl_job_plain ON pawl_job (queue, ord, id) WHERE state = :JOB_READY AND key IS NULL;
 CREATE INDEX pawl_job_keyed ON pawl_job (queue, key, ord, id) WHERE state = :JOB_READY AND key IS NOT NULL;
 CREATE INDEX pawl_job_deadline ON pawl_job (deadline_ms, id) WHERE state = :JOB_READY AND deadline_ms > 0;
-CREATE INDEX pawl_job_due ON pawl_job (due_ms, id) WHERE state IN (:JOB_LATER, :JOB_WAITING);
+CREATE INDEX pawl_job_due ON pawl_job (due_ms, id) WHERE state NOT IN (:JOB_READY, :JOB_RUNNING, :JOB_DEAD);
 CREATE INDEX pawl_job_wait ON pawl_job (wait_key, id) WHERE state = :JOB_WAITING;
 CREATE INDEX pawl_job_dead ON pawl_job (fingerprint, died_ms) WHERE state = :JOB_DEAD;
 CREATE INDEX pawl_job_token ON pawl_job (token) WHERE state = :JOB_RUNNING;

@@ -228,7 +228,7 @@ pawl_status check_backlog_look(int look_max, pawl_error *err) {
 
 pawl_status check_job_filter(const struct job_filter *in, pawl_error *err) {
     struct place at = {.op = "jobs", .err = err};
-    place_range(&at, "state", in->state, 0, JOB_DEAD);
+    place_range(&at, "state", in->state, 0, JOB_STATE_LAST);
     return place_limit(&at, in->limit);
 }
 

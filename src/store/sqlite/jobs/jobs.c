@@ -67,11 +67,10 @@ struct job_counts *jobs_sums(struct jobs_call *call, pawl_str queue) {
     return &fresh->counts;
 }
 
+/* In a row of counts the gauges follow the queue, in the order of the states. */
 static void move_gauge(struct job_counts *counts, int state, int64_t by) {
-    int64_t *const gauges[] = {NULL,           &counts->ready,   &counts->running,
-                               &counts->later, &counts->waiting, &counts->dead};
-    if (state >= JOB_READY && state <= JOB_DEAD)
-        *gauges[state] += by;
+    if (state >= JOB_READY && state <= JOB_STATE_LAST)
+        *(int64_t *)((char *)counts + job_counts_shape.members[state].offset) += by;
 }
 
 /* job_full selects them all, job_brief those before progress. */
