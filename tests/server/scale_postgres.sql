@@ -39,5 +39,16 @@ INSERT INTO job_aside SELECT (jsonb_populate_record(NULL::job_aside, to_jsonb(t)
   FROM generate_series(1, :jobs / 2) g CROSS JOIN job_start s CROSS JOIN job_template t;
 INSERT INTO job_tally (queue, ready, dead, put, died) SELECT queue, :jobs / 2, :jobs / 2, :jobs, :jobs / 2 FROM job_template;
 SELECT setval('job_seq', (SELECT id FROM job_start) + :jobs);
+-- 30 days of history of as many series as there may be: five kinds, 31 queues, 31 handlers.
+INSERT INTO series (scope, kind, name, ready, dead)
+SELECT 1, k.n, '', 100, 5 FROM generate_series(1, 5) AS k (n) UNION ALL
+SELECT 2, 4, 'queue.' || k.n, 10, 1 FROM generate_series(1, 31) AS k (n) UNION ALL
+SELECT 3, 1, 'order.type' || k.n, 10, 1 FROM generate_series(1, 31) AS k (n);
+INSERT INTO series_point
+SELECT r.step_ms, (s.ms - r.young_ms) / r.step_ms * r.step_ms - p.n::bigint * r.step_ms, i.id, p.n % 90, p.n % 7, p.n * 31 % 60000, p.n % 100, p.n % 3,
+       NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, (p.n * 10) % 17, (p.n * 11) % 18, (p.n * 12) % 19, (p.n * 13) % 20, (p.n * 14) % 21, (p.n * 15) % 22, (p.n * 16) % 23, (p.n * 17) % 24, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+       NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, (p.n * 13) % 15, (p.n * 14) % 16, (p.n * 15) % 17, (p.n * 16) % 18, (p.n * 17) % 19, (p.n * 18) % 20, (p.n * 19) % 21, (p.n * 20) % 22, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+  FROM (VALUES (10000, 0::bigint, 360), (60000, 3600000, 1380), (900000, 86400000, 2784)) AS r (step_ms, young_ms, count)
+  JOIN generate_series(1, 2784) AS p (n) ON p.n <= r.count CROSS JOIN start AS s CROSS JOIN series AS i;
 SELECT maintain(NULL, 10000);
-VACUUM ANALYZE message, dead, history, job, job_aside;
+VACUUM ANALYZE message, dead, history, job, job_aside, series, series_point;

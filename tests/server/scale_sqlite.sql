@@ -37,5 +37,17 @@ UPDATE pawl_job SET state = 5, reason = 1, died_ms = put_ms + id, error = 'cause
  WHERE id > (SELECT job FROM start) AND id % 2 = 0;
 UPDATE pawl_job_tally SET ready = (SELECT count(*) FROM pawl_job WHERE state = 1), dead = (SELECT count(*) FROM pawl_job WHERE state = 5), put = put + :jobs;
 UPDATE pawl_job_state SET last_job = last_job + :jobs;
+-- 30 days of history of as many series as there may be: five kinds, 31 queues, 31 handlers.
+INSERT INTO pawl_series (scope, kind, name, ready, dead)
+SELECT 1, k.n, '', 100, 5 FROM (SELECT g AS n FROM number WHERE g <= 5) AS k UNION ALL
+SELECT 2, 4, 'queue.' || k.n, 10, 1 FROM (SELECT g AS n FROM number WHERE g <= 31) AS k UNION ALL
+SELECT 3, 1, 'order.type' || k.n, 10, 1 FROM (SELECT g AS n FROM number WHERE g <= 31) AS k;
+INSERT INTO pawl_series_point
+SELECT r.step_ms, (s.ms - r.young_ms) / r.step_ms * r.step_ms - p.n * r.step_ms, i.id, p.n % 90, p.n % 7, p.n * 31 % 60000, p.n % 100, p.n % 3,
+       0, 0, 0, 0, 0, 0, 0, 0, 0, 0, (p.n * 10) % 17, (p.n * 11) % 18, (p.n * 12) % 19, (p.n * 13) % 20, (p.n * 14) % 21, (p.n * 15) % 22, (p.n * 16) % 23, (p.n * 17) % 24, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+       0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, (p.n * 13) % 15, (p.n * 14) % 16, (p.n * 15) % 17, (p.n * 16) % 18, (p.n * 17) % 19, (p.n * 18) % 20, (p.n * 19) % 21, (p.n * 20) % 22, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+  FROM (SELECT 10000 AS step_ms, 0 AS young_ms, 360 AS count UNION ALL SELECT 60000, 3600000, 1380 UNION ALL SELECT 900000, 86400000, 2784) AS r
+  JOIN (SELECT g AS n FROM number WHERE g <= 2784) AS p ON p.n <= r.count CROSS JOIN start AS s CROSS JOIN pawl_series AS i
+ ORDER BY 1, 2, 3;
 COMMIT;
 DROP TABLE temp.number;

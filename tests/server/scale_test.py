@@ -26,6 +26,7 @@ SANITIZED_TIMES = 5  # what a build with sanitizers may take more, beside other 
 RESIDENT_KIB_MAX = 64 * 1024
 TRIES = 3  # another process may take the machine for a moment
 SEED_SECONDS_MAX = 1800
+DAY_MS = 86400000
 # What is asked besides every route of the document without a filter.
 QUERIES = {
     "/v1/find": ["word={message}", "word=01", "word=s%2F17", "word=no.such.thing"], "/v1/why": ["id={message}"], "/v1/schedules/preview": ["cron=0+*+*+*+*"],
@@ -39,6 +40,8 @@ QUERIES = {
                  "fingerprint={job_cause}"],
     "/v1/jobs/failures": ["", "limit=500"],
     "/v1/partitions": ["", "kind=outbox"],
+    "/v1/series": ["", "of=any&from_ms={now}"] + [f"of={of}&from_ms={{{range_}}}" for range_ in ("hour_ago", "day_ago", "week_ago", "month_ago")
+                                            for of in ("kind", "queue&name=queue.7", "handler&kind=outbox&name=order.type7")],
 }
 STREAMED = {"/v1/stream", "/v1/events/tail", "/v1/jobs/{id}/wait", "/v1/runs/{run}/wait", "/v1/perspectives/{name}/wait"}  # they never end, or wait
 READ_ALL = {"/v1/check", "/v1/audit/verify"}  # they look at every row, that is what they are for; no page asks them
@@ -98,7 +101,9 @@ class ScaleTest(ServerTest):
                   "job_cause": self.get("/v1/jobs/failures?limit=1")["items"][0]["fingerprint"],
                   "middle": self.get("/v1/messages?limit=500")["next"],
                   "message": self.get("/v1/messages?limit=1")["items"][0]["id"]}
-        message = values["message"]
+        message, now_ms = values["message"], int(time.time() * 1000)
+        values.update(now=now_ms - 10000, hour_ago=now_ms - DAY_MS // 24, day_ago=now_ms - DAY_MS, week_ago=now_ms - 7 * DAY_MS,
+                      month_ago=now_ms - 30 * DAY_MS)
         job = self.get("/v1/jobs?limit=1")["items"][0]["id"]
         parts = {"/v1/messages/{id}": message, "/v1/jobs/{id}": job, "/v1/streams/{name}": "s%2F17", "/v1/operations/{id}": message,
                  "/v1/instances/{id}": message, "/v1/events/{id}": message}

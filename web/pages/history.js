@@ -9,6 +9,7 @@ import { instant, nowMs } from "../time.js";
 const MIN = 60000, H = 60 * MIN;
 const RANGES = [["10 min", 10 * MIN], ["1 h", H], ["6 h", 6 * H], ["24 h", 24 * H], ["7 d", 7 * 24 * H], ["30 d", 30 * 24 * H]];
 const AROUND_MS = 5 * MIN; // before and after a point
+const NAMES_MS = 10000; // every series that there is comes with any range: a short one is read fast
 
 // The span that the address asks for.
 function spanOf(query) {
@@ -54,7 +55,7 @@ function charts(view, rows, span, marks) {
     draw("Dead letters", "count", [{ name: "dead", values: sums.dead }]));
 }
 
-// Which range, and whose series. Those that have any value in the range can be chosen.
+// Which range, and whose series.
 function choices(view, span, known, chosen) {
   const range = view.query.get("from") ? { from: view.query.get("from"), to: view.query.get("to") } : { at: view.query.get("at"), last: view.query.get("last") };
   const here = Object.fromEntries(["of", "kind", "name"].map((name) => [name, view.query.get(name)]));
@@ -75,7 +76,7 @@ export function showHistory(view) {
     const span = spanOf(view.query), range = { from_ms: span.from_ms, to_ms: span.to_ms };
     const wanted = { of: view.query.get("of") || "kind", kind: view.query.get("kind"), name: view.query.get("name") };
     const [series, known, happened] = await Promise.all([read(withQuery("/v1/series", { ...range, ...wanted })),
-      read(withQuery("/v1/series", { ...range, step_ms: span.to_ms - span.from_ms })), happenings(read, span.from_ms, span.to_ms)]);
+      read(withQuery("/v1/series", { of: "any", from_ms: nowMs() - NAMES_MS })), happenings(read, span.from_ms, span.to_ms)]);
     return { span, rows: series.items, known: known.items, happened };
   }, ({ span, rows, known, happened }) => [
     choices(view, span, known, view.query.get("of") ? rows : []),

@@ -61,6 +61,8 @@ static size_t add_series(struct request *request, const struct series_rows *rows
     return count;
 }
 
+enum { OF_ANY = SERIES_HANDLER + 1 }; /* after the scopes, in the list of choices */
+
 static pawl_status series_list(struct request *request, pawl_error *err) {
     struct series_rows rows = {.count = 0};
     struct series_range range = {.from_ms = request_number(request, "from_ms", 0),
@@ -71,7 +73,11 @@ static pawl_status series_list(struct request *request, pawl_error *err) {
         status = series_range_of(&range, err);
     if (status != PAWL_OK)
         return status;
-    const struct series_ask ask = {.scope = request_choice(request, "of"),
+    const int of = request_choice(request, "of");
+    const struct series_ask ask = {.scope = of == OF_ANY ? 0
+                                            : of == 0 && str_absent(request_text(request, "name"))
+                                                ? SERIES_KIND
+                                                : of,
                                    .kind = request_choice(request, "kind"),
                                    .name = request_text(request, "name"),
                                    .from_ms = range.from_ms,
@@ -92,7 +98,8 @@ static pawl_status series_list(struct request *request, pawl_error *err) {
 }
 
 static const struct field list_fields[] = {
-    {CHOICE_FIELD(IN_QUERY, "of", "kind|queue|handler", "Only series of this sort.")},
+    {CHOICE_FIELD(IN_QUERY, "of", "kind|queue|handler|any",
+                  "Only series of this sort; kind by default, any if there is a name.")},
     {CHOICE_FIELD(IN_QUERY, "kind", "outbox|inbox|perspective|job|page", "Only of this kind of work.")},
     {TEXT_FIELD(IN_QUERY, "name", PAWL_NAME_BYTES_MAX, "Only the queue or handler of this name.")},
     {TIME_FIELD(IN_QUERY, "from_ms", "The beginning of the range; an hour before its end by default.")},
