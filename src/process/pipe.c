@@ -149,6 +149,21 @@ struct pipe *pipe_find(struct pipes *pipes, const char *name) {
     return pipe;
 }
 
+void pipes_keep(struct pipes *pipes, const pawl_str *names, size_t count) {
+    pthread_mutex_lock(&pipes->lock);
+    for (struct pipe *pipe = pipes->first; pipe != NULL; pipe = pipe->next) {
+        bool keeps = false;
+        for (size_t i = 0; i < count && !keeps; i++)
+            keeps = str_equal_cstr(names[i], pipe->config.name);
+        for (int i = 0; i < pipe->used && !keeps; i++) {
+            if (pipe->processes[i].state == PIPE_READY)
+                pipe_retire(&pipe->processes[i]);
+        }
+    }
+    pthread_mutex_unlock(&pipes->lock);
+    pipe_wake(pipes);
+}
+
 const char *pipe_command(const struct pipe *pipe) { return pipe->command; }
 
 static enum stop_reason stop_of(const struct pipe_call *call) {

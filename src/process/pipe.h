@@ -50,6 +50,9 @@ PAWL_MUSTCHECK pawl_status pipe_add(struct pipes *pipes, const struct pipe_confi
 /* The one of this name; NULL: there is none. */
 struct pipe *pipe_find(struct pipes *pipes, const char *name);
 
+/* Ends the processes of all commands but these, when they have nothing to do; a call starts new ones. */
+void pipes_keep(struct pipes *pipes, const pawl_str *names, size_t count);
+
 /* Its name among the programs that cannot be started (start_failure.h). */
 const char *pipe_command(const struct pipe *pipe);
 

@@ -399,6 +399,11 @@ class AlikeTest(WorkerTest):
         self.wait(lambda: self.notes.exists() and
                   {(event["stream"], event["version"]) for item in self.told() if item["events"][0]["type"] != "Odd" or item["attempt"] > 1
                    for event in item["events"]} == {(f"s-{n % 2}", n // 2 + 1) for n in range(6)}, what="all events")
+        kept = {item["pid"] for item in self.told()}
+        self.assertTrue(all(os.path.exists(f"/proc/{pid}") for pid in kept))
+        # Nobody needs its processes any more: they end before the worker does.
+        self.ok("perspective", "delete", "v@1", "--yes")
+        self.wait(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in kept), what="the end of its processes")
         said = self.stop()
         self.assertNotIn("pipe_ended", said)
         for item in self.told():

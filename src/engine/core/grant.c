@@ -65,41 +65,49 @@ void core_grant_unpin(struct engine_core *core, struct grant *grant) {
     grant_release(core, grant);
 }
 
-static struct grant *grant_new(struct engine_core *core, enum engine_channel channel, size_t count,
-                               size_t claim_count) {
-    struct grant *grant = calloc(1, sizeof(*grant));
+struct granted {
+    enum engine_channel channel;
+    size_t count, claim_count;
+    void *cookie;
+    int64_t sent_ms;
+};
+
+static struct grant *grant_new(struct engine_core *core, const struct granted *of) {
+    struct grant *grant = of->count > 0 ? calloc(1, sizeof(*grant)) : NULL;
+    bool jobs = of->channel == CHANNEL_JOBS;
     if (grant != NULL) {
-        grant->entries = calloc(count, sizeof(*grant->entries));
-        grant->claims = calloc(claim_count, sizeof(*grant->claims));
-        grant->jobs = channel == CHANNEL_JOBS ? calloc(count, sizeof(*grant->jobs)) : NULL;
+        grant->entries = calloc(of->count, sizeof(*grant->entries));
+        grant->claims = calloc(of->claim_count, sizeof(*grant->claims));
+        grant->jobs = jobs ? calloc(of->count, sizeof(*grant->jobs)) : NULL;
     }
-    if (grant == NULL || grant->entries == NULL || grant->claims == NULL ||
-        (channel == CHANNEL_JOBS && grant->jobs == NULL)) {
+    if (grant == NULL || grant->entries == NULL || grant->claims == NULL || (jobs && grant->jobs == NULL)) {
         grant_free(grant);
-        core->out_of_memory = true;
+        core->out_of_memory = core->out_of_memory || of->count > 0;
+        if (of->cookie != NULL)
+            free_cookie(core, of->cookie);
         return NULL;
     }
-    grant->channel = channel;
-    grant->alive = count;
+    grant->channel = of->channel;
+    grant->alive = of->count;
+    grant->cookie = of->cookie;
+    grant->claimed_ms = of->sent_ms;
     grant->taken_ms = core->now_ms;
     grant->fence_ms = grant->renew_at_ms = INT64_MAX;
     grant->prev = core->grants.prev;
     grant->next = &core->grants;
     grant->prev->next = grant;
     core->grants.prev = grant;
-    core->grant_count[channel]++;
+    core->grant_count[of->channel]++;
     return grant;
 }
 
-static void count_claims(const struct work_batch_result *result, size_t *count, size_t *claim_count) {
-    *count = 0;
-    *claim_count = 0;
+static void count_claims(const struct work_batch_result *result, struct granted *of) {
     for (int kind = 1; kind <= KIND_COUNT; kind++) {
         const struct item_list *list = &result->claimed[kind];
-        *count += list->count;
+        of->count += list->count;
         for (size_t i = 0; i < list->count; i++) {
             if (i == 0 || list->items[i].token != list->items[i - 1].token)
-                (*claim_count)++;
+                of->claim_count++;
         }
     }
 }
@@ -171,15 +179,11 @@ static struct entry *entry_begin(struct claim *claim) {
 
 void core_grant_take(struct engine_core *core, const struct engine_event *event, int64_t sent_ms) {
     const struct work_batch_result *result = event->result;
-    size_t count = 0, claim_count = 0;
-    count_claims(result, &count, &claim_count);
-    struct grant *grant = count > 0 ? grant_new(core, CHANNEL_MESSAGES, count, claim_count) : NULL;
-    if (grant == NULL) {
-        free_cookie(core, event->grant);
+    struct granted of = {.channel = CHANNEL_MESSAGES, .cookie = event->grant, .sent_ms = sent_ms};
+    count_claims(result, &of);
+    struct grant *grant = grant_new(core, &of);
+    if (grant == NULL)
         return;
-    }
-    grant->cookie = event->grant;
-    grant->claimed_ms = sent_ms;
     for (size_t i = 0; i <= core->config.handler_count; i++)
         core->queues[CHANNEL_MESSAGES][i].granted = core->queues[CHANNEL_PERSPECTIVES][i].granted = 0;
     struct claim *claim = NULL;
@@ -195,20 +199,16 @@ void core_grant_take(struct engine_core *core, const struct engine_event *event,
             core_queue(core, entry)->granted++;
         }
     }
-    core->metrics.claimed += (int64_t)count;
+    core->metrics.claimed += (int64_t)of.count;
 }
 
 /* Jobs are renewed and fenced one by one, also when one call granted them. */
 struct grant *core_grant_take_jobs(struct engine_core *core, const struct job_list *jobs, void *cookie,
                                    int64_t sent_ms) {
-    struct grant *grant = jobs->count > 0 ? grant_new(core, CHANNEL_JOBS, jobs->count, jobs->count) : NULL;
-    if (grant == NULL) {
-        if (cookie != NULL)
-            free_cookie(core, cookie);
+    struct granted of = {CHANNEL_JOBS, jobs->count, jobs->count, cookie, sent_ms};
+    struct grant *grant = grant_new(core, &of);
+    if (grant == NULL)
         return NULL;
-    }
-    grant->cookie = cookie;
-    grant->claimed_ms = sent_ms;
     for (size_t i = 0; i < jobs->count; i++) {
         struct claim *claim = claim_begin(core, grant, jobs->jobs[i].token, core->config.job_lease_ms);
         struct entry *entry = entry_begin(claim);
@@ -223,15 +223,9 @@ struct grant *core_grant_take_jobs(struct engine_core *core, const struct job_li
 /* Streams are renewed and fenced one by one, as jobs are; one without a token is as good as the instance. */
 void core_grant_take_streams(struct engine_core *core, const struct perspectives_answer *answer, void *cookie,
                              int64_t sent_ms) {
-    struct grant *grant =
-        answer->count > 0 ? grant_new(core, CHANNEL_PERSPECTIVES, answer->count, answer->count) : NULL;
-    if (grant == NULL) {
-        free_cookie(core, cookie);
-        return;
-    }
-    grant->cookie = cookie;
-    grant->claimed_ms = sent_ms;
-    for (size_t i = 0; i < answer->count; i++) {
+    struct granted of = {CHANNEL_PERSPECTIVES, answer->count, answer->count, cookie, sent_ms};
+    struct grant *grant = grant_new(core, &of);
+    for (size_t i = 0; grant != NULL && i < answer->count; i++) {
         struct claim *claim = claim_begin(core, grant, answer->granted[i].token, core->config.lease_ms);
         if (claim->token == 0) {
             claim->fence_ms = CORE_UNLEASED_MS;

@@ -268,36 +268,46 @@ void core_lease_unpin(struct engine_core *core) {
     }
 }
 
-static bool collect_job(struct engine_core *core, struct entry *entry, size_t count) {
-    struct job_channel *jobs = &core->jobs;
-    struct job_extra *state = entry->extra;
-    if (!core_grow(core, (void **)&jobs->renew_items, &jobs->renew_capacity, count + 1,
-                   sizeof(*jobs->renew_items)) ||
-        !core_grow(core, (void **)&jobs->renewals, &jobs->renewals_capacity, count + 1,
-                   sizeof(*jobs->renewals)))
-        return false;
-    /* The text goes with the call: the next one may come in meanwhile. */
-    jobs->renewals[count] = (struct renewal){entry->claim, entry, state->progress, state->progress_len};
-    jobs->renew_items[count] =
-        (struct renew_item){{entry->job->token, entry->job->id}, {state->progress, state->progress_len}};
-    state->progress = NULL;
-    entry->claim->renewing = true;
-    entry->claim->grant->pins++;
-    return true;
-}
-
-/* The jobs whose renewal is due, and those that are due soon, into core->jobs.renew; returns how many. */
-size_t core_lease_collect_jobs(struct engine_core *core) {
-    int64_t soon_ms = core->now_ms + ENGINE_LISTEN_MS / 4;
+/* What is due by soon_ms, one renewal each. The text of a job's progress goes with the call: the next one may
+ * come in meanwhile. Returns how many. */
+static size_t collect(struct engine_core *core, enum engine_channel channel, int64_t soon_ms,
+                      struct renewal **renewals, size_t *capacity) {
     size_t count = 0;
     for (struct grant *grant = core->grants.next; grant != &core->grants; grant = grant->next) {
-        if (grant->channel != CHANNEL_JOBS || grant->renew_at_ms > soon_ms)
-            continue;
-        for (size_t i = 0; i < grant->count && count < PAWL_BATCH_MAX; i++) {
+        for (size_t i = 0; grant->channel == channel && grant->renew_at_ms <= soon_ms && i < grant->count;
+             i++) {
             struct entry *entry = &grant->entries[i];
-            if (entry->claim->renew_at_ms <= soon_ms && kept(core, entry))
-                count += collect_job(core, entry, count);
+            if (count == PAWL_BATCH_MAX || entry->claim->renew_at_ms > soon_ms || !kept(core, entry))
+                continue;
+            if (!core_grow(core, (void **)renewals, capacity, count + 1, sizeof(**renewals)))
+                return count;
+            struct renewal *renewal = &(*renewals)[count++];
+            *renewal = (struct renewal){.claim = entry->claim, .entry = entry};
+            if (entry->extra != NULL) {
+                renewal->progress = entry->extra->progress;
+                renewal->progress_len = entry->extra->progress_len;
+                entry->extra->progress = NULL;
+            }
+            entry->claim->renewing = true;
+            grant->pins++;
         }
+    }
+    return count;
+}
+
+/* The jobs whose renewal is due, and those that are due soon, into core->jobs.renew_items; returns how many.
+ */
+size_t core_lease_collect_jobs(struct engine_core *core) {
+    struct job_channel *jobs = &core->jobs;
+    size_t count = collect(core, CHANNEL_JOBS, core->now_ms + ENGINE_LISTEN_MS / 4, &jobs->renewals,
+                           &jobs->renewals_capacity);
+    if (!core_grow(core, (void **)&jobs->renew_items, &jobs->renew_capacity, count,
+                   sizeof(*jobs->renew_items)))
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct renewal *renewal = &jobs->renewals[i];
+        jobs->renew_items[i] = (struct renew_item){{renewal->entry->job->token, renewal->entry->job->id},
+                                                   {renewal->progress, renewal->progress_len}};
     }
     return count;
 }
@@ -320,43 +330,36 @@ static void job_renewed(struct engine_core *core, const struct renewal *renewal,
         core_slot_cancel(core, entry->slot, STOP_ASKED);
 }
 
-/* The streams whose renewal is due into core->perspectives.renewals; returns how many. */
+/* The streams whose renewal is due into core->perspectives.refs; returns how many. */
 size_t core_lease_collect_streams(struct engine_core *core) {
     struct perspective_channel *channel = &core->perspectives;
-    size_t count = 0;
-    for (struct grant *grant = core->grants.next; grant != &core->grants; grant = grant->next) {
-        if (grant->channel != CHANNEL_PERSPECTIVES || grant->renew_at_ms > core->now_ms)
-            continue;
-        for (size_t i = 0; i < grant->count && count < PAWL_BATCH_MAX; i++) {
-            struct entry *entry = &grant->entries[i];
-            if (entry->claim->renew_at_ms > core->now_ms || !kept(core, entry))
-                continue;
-            if (!core_grow(core, (void **)&channel->refs, &channel->refs_capacity, count + 1,
-                           sizeof(*channel->refs)) ||
-                !core_grow(core, (void **)&channel->renewals, &channel->renewals_capacity, count + 1,
-                           sizeof(*channel->renewals)))
-                return count;
-            channel->refs[count] = (struct checkpoint_ref){
-                entry->checkpoint->stream, entry->checkpoint->perspective, entry->claim->token};
-            channel->renewals[count++] = (struct renewal){.claim = entry->claim, .entry = entry};
-            entry->claim->renewing = true;
-            grant->pins++;
-        }
+    size_t count =
+        collect(core, CHANNEL_PERSPECTIVES, core->now_ms, &channel->renewals, &channel->renewals_capacity);
+    if (!core_grow(core, (void **)&channel->refs, &channel->refs_capacity, count, sizeof(*channel->refs)))
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct checkpoint_grant *of = channel->renewals[i].entry->checkpoint;
+        channel->refs[i] =
+            (struct checkpoint_ref){of->stream, of->perspective, channel->renewals[i].claim->token};
     }
     return count;
+}
+
+static void is_back(struct engine_core *core, struct renewal *renewal) {
+    free(renewal->progress);
+    core_grant_unpin(core, renewal->claim->grant);
 }
 
 /* answers NULL: the call has failed. */
 void core_lease_answers_streams(struct engine_core *core, const struct answer_list *answers) {
     struct perspective_channel *channel = &core->perspectives;
     for (size_t i = 0; i < channel->exchange.renewal_count; i++) {
-        const struct renewal *renewal = &channel->renewals[i];
-        struct grant *grant = renewal->claim->grant;
+        struct renewal *renewal = &channel->renewals[i];
         renewal->claim->renewing = false;
         core_lease_renew_at(renewal->claim, renewal->claim->renew_at_ms);
         if (answers != NULL && renewal->entry->state != ENTRY_GONE)
             renewed(core, renewal, i < answers->count ? answers->answers[i] : ANSWER_STALE, channel->sent_ms);
-        core_grant_unpin(core, grant);
+        is_back(core, renewal);
     }
     channel->exchange.renewal_count = 0;
 }
@@ -376,7 +379,6 @@ void core_lease_answers_jobs(struct engine_core *core, const struct renew_result
     struct job_channel *jobs = &core->jobs;
     for (size_t i = 0; i < jobs->renew.count; i++) {
         struct renewal *renewal = &jobs->renewals[i];
-        struct grant *grant = renewal->claim->grant;
         renewal->claim->renewing = false;
         core_lease_renew_at(renewal->claim, renewal->claim->renew_at_ms);
         if (result == NULL)
@@ -384,8 +386,7 @@ void core_lease_answers_jobs(struct engine_core *core, const struct renew_result
         else if (renewal->entry->state != ENTRY_GONE)
             job_renewed(core, renewal, i < result->count ? result->answers[i] : ANSWER_STALE,
                         i < result->count && result->cancel[i]);
-        free(renewal->progress);
-        core_grant_unpin(core, grant);
+        is_back(core, renewal);
     }
     jobs->renew.count = 0;
 }

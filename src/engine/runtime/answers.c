@@ -85,39 +85,6 @@ static bool answered_apart(struct runtime *runtime, struct call *call) {
     }
 }
 
-/* An answer to a call about jobs or perspectives as an event. Returns whether the core keeps the call's
- * memory. */
-static bool pool_answered(struct runtime *runtime, struct call *call, struct engine_event *event) {
-    switch (call->type) {
-    case CALL_JOBS_FINISH:
-        event->type = EVENT_JOBS_FINISHED;
-        event->finish = &call->finished;
-        if (call->status == PAWL_OK) {
-            event->grant = call;
-            call_hold(&runtime->held, call);
-            return true;
-        }
-        log_failure(&runtime->config.log, call->status == PAWL_STALE ? LOG_LEVEL_INFO : LOG_LEVEL_WARN,
-                    "jobs_call_failed", &call->error);
-        return false;
-    case CALL_EXCHANGE:
-        event->type = EVENT_EXCHANGED;
-        event->exchanged = &call->exchanged;
-        event->grant = call;
-        if (call->status == PAWL_OK)
-            call_hold(&runtime->held, call);
-        return call->status == PAWL_OK;
-    case CALL_JOBS_RENEW:
-        event->type = EVENT_JOBS_RENEWED;
-        event->renewed = &call->renewed;
-        return false;
-    default: /* jobs_free */
-        event->type = EVENT_JOBS_FREE;
-        event->free_ms = call->free_ms;
-        return false;
-    }
-}
-
 /* The end of a turn. */
 static void duty_ended(struct runtime *runtime, const struct call *call, struct engine_event *event) {
     *event = (struct engine_event){.type = EVENT_DUTY,
@@ -137,70 +104,83 @@ static void duty_ended(struct runtime *runtime, const struct call *call, struct 
     }
 }
 
-/* An answer of a store thread as an event. The memory of a batch goes to the core. */
-static void answered(struct runtime *runtime, struct call *call) {
-    struct engine_event event = {.status = call->status, .error = &call->error};
-    call->next = NULL;
-    bool kept = false;
-    if (answered_apart(runtime, call)) {
-        call_free(call);
-        return;
-    }
+/* An answer of a store thread as an event. */
+static void tell(struct runtime *runtime, struct call *call, struct engine_event *event) {
     switch (call->type) {
     case CALL_READY:
-        event.type = call->status == PAWL_OK ? EVENT_READY : EVENT_NOT_READY;
+        event->type = call->status == PAWL_OK ? EVENT_READY : EVENT_NOT_READY;
         if (call->status != PAWL_OK && engine_metrics(runtime->core).not_ready_checks % 10 == 0)
             log_failure(&runtime->config.log, LOG_LEVEL_INFO, "not_ready_because", &call->error);
         break;
     case CALL_REGISTER:
-        registered(runtime, call, &event);
+        registered(runtime, call, event);
         break;
     case CALL_BEAT:
-        beaten(runtime, call, &event);
+        beaten(runtime, call, event);
         break;
     case CALL_LOOK:
-        event.type = EVENT_LOOKED;
-        event.look = &call->look;
+        event->type = EVENT_LOOKED;
+        event->look = &call->look;
         break;
     case CALL_BATCH:
     case CALL_CLAIM:
-        event.type = call->type == CALL_BATCH ? EVENT_BATCH : EVENT_CLAIMED;
-        event.result = &call->result;
-        event.grant = call;
-        kept = call->status == PAWL_OK;
-        if (kept) {
-            call_hold(&runtime->held, call);
+        event->type = call->type == CALL_BATCH ? EVENT_BATCH : EVENT_CLAIMED;
+        event->result = &call->result;
+        if (call->status == PAWL_OK)
             observe_clock(runtime->config.observer, call->result.now_ms);
-        }
         break;
     case CALL_JOBS_FINISH:
-    case CALL_JOBS_RENEW:
-    case CALL_JOBS_FREE:
-    case CALL_EXCHANGE:
-        kept = pool_answered(runtime, call, &event);
+        event->type = EVENT_JOBS_FINISHED;
+        event->finish = &call->finished;
+        if (call->status != PAWL_OK)
+            log_failure(&runtime->config.log, call->status == PAWL_STALE ? LOG_LEVEL_INFO : LOG_LEVEL_WARN,
+                        "jobs_call_failed", &call->error);
         break;
-    case CALL_SCHEDULES:
-    case CALL_MAINTAIN:
-    case CALL_DUTY:
-        duty_ended(runtime, call, &event);
+    case CALL_JOBS_RENEW:
+        event->type = EVENT_JOBS_RENEWED;
+        event->renewed = &call->renewed;
+        break;
+    case CALL_JOBS_FREE:
+        event->type = EVENT_JOBS_FREE;
+        event->free_ms = call->free_ms;
+        break;
+    case CALL_EXCHANGE:
+        event->type = EVENT_EXCHANGED;
+        event->exchanged = &call->exchanged;
         break;
     case CALL_REPORT:
-        event.type = EVENT_REPORTED;
-        event.report = call->report.number;
-        event.answers = &call->answer;
-        event.fails = &call->fate;
+        event->type = EVENT_REPORTED;
+        event->report = call->report.number;
+        event->answers = &call->answer;
+        event->fails = &call->fate;
         break;
     case CALL_DEREGISTER:
         tell_head(runtime, &call->head);
-        event.type = EVENT_DEREGISTERED;
+        event->type = EVENT_DEREGISTERED;
         break;
     case CALL_WAIT_BEGIN:
-        event.type = EVENT_WAITING;
-        event.wait_late = call->late;
+        event->type = EVENT_WAITING;
+        event->wait_late = call->late;
         break;
-    default: /* see answered_apart */
+    default: /* a turn of a duty; the rest, see answered_apart */
+        duty_ended(runtime, call, event);
         break;
     }
+}
+
+/* The memory of what may have been granted goes to the core. */
+static void answered(struct runtime *runtime, struct call *call) {
+    struct engine_event event = {.status = call->status, .error = &call->error, .grant = call};
+    call->next = NULL;
+    if (answered_apart(runtime, call)) {
+        call_free(call);
+        return;
+    }
+    tell(runtime, call, &event);
+    bool kept = call->status == PAWL_OK && (call->type == CALL_BATCH || call->type == CALL_CLAIM ||
+                                            call->type == CALL_JOBS_FINISH || call->type == CALL_EXCHANGE);
+    if (kept)
+        call_hold(&runtime->held, call);
     bool beat = call->type == CALL_BEAT && call->status == PAWL_OK; /* the step may free a batch */
     runtime_step(runtime, event);
     if (beat)

@@ -72,6 +72,23 @@ static pawl_status claim_outside(struct perspectives *all, struct projector *pro
     return status;
 }
 
+/* Of a perspective that is gone no processes are kept. */
+static pawl_status keep_programs(struct perspectives *all, const struct perspective_rows *rows,
+                                 struct arena *arena, pawl_error *err) {
+    const pawl_str prefix = STR(PERSPECTIVE_PIPE);
+    pawl_str *names = arena_array(arena, rows->count, sizeof(*names));
+    size_t count = 0;
+    if (names == NULL)
+        return error_no_memory(err, "perspective");
+    for (size_t i = 0; i < rows->count; i++) {
+        pawl_str target = rows->rows[i].target;
+        if (row_fed(&rows->rows[i]) && str_starts_with(target, prefix))
+            names[count++] = (pawl_str){target.ptr + prefix.len, target.len - prefix.len};
+    }
+    pipes_keep(all->pipes, names, count);
+    return PAWL_OK;
+}
+
 /* What was claimed outside the store, and a turn or more for those inside it that may have something due. */
 static pawl_status claim(struct perspectives *all, struct projector *projector,
                          const struct perspectives_exchange *in, struct arena *arena,
@@ -81,8 +98,11 @@ static pawl_status claim(struct perspectives *all, struct projector *projector,
     pawl_status status = projector_refresh(all, projector, err);
     if (status == PAWL_OK) {
         pthread_mutex_lock(&all->lock);
+        bool same = all->listing == projector->listing;
         all->listing = projector->listing;
         pthread_mutex_unlock(&all->lock);
+        if (!same && all->pipes != NULL)
+            status = keep_programs(all, &projector->rows, arena, err);
     }
     if (status == PAWL_OK)
         status = projector->store->ops->events.events_stamp(projector->store, PAWL_STAMP_MAX, &stamped, err);
