@@ -69,7 +69,7 @@
 #define PAWL_POLL_MS_MIN 10
 #define PAWL_CONCURRENCY_DEFAULT 8
 #define PAWL_HANDLER_TIMEOUT_MS_DEFAULT 3600000
-#define PAWL_WAIT_MS 180000 /* how long a request to be woken is valid */
+#define PAWL_WAIT_MS 300000 /* how long a request to be woken is valid */
 
 /* Attempts and retries. */
 #define PAWL_ATTEMPTS_DEFAULT 5

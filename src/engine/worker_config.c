@@ -78,7 +78,7 @@ static void fill(struct engine_config *engine, const pawl_worker_config *in) {
         engine->instance_lease_ms = engine->heartbeat_ms * LEASE_BEATS;
     engine->poll_ms = or_default(in->poll_ms, PAWL_POLL_MS_DEFAULT);
     /* A little before an idle worker's second beat, which it then replaces. */
-    engine->quiet_poll_ms = engine->heartbeat_ms * QUIET_BEATS - engine->heartbeat_ms / 10;
+    engine->quiet_poll_ms = engine->heartbeat_ms * QUIET_BEATS - engine->heartbeat_ms / 50;
     engine->rest_ms = engine->quiet_poll_ms * REST_POLLS;
     engine->job_lease_ms = or_default(in->job_lease_ms, PAWL_JOB_LEASE_MS_DEFAULT);
     engine->cleanup_ms = or_default(in->cleanup_ms, PAWL_CLEANUP_MS_DEFAULT);

@@ -47,7 +47,7 @@ struct store_config {
     const char *role; /* PostgreSQL: the role to act as, where there is one and the login may; NULL = the
                          login's own */
     bool small_cache; /* SQLite: fewer pages stay in memory */
-    bool allow_version_mismatch; /* only `pawl migrate` and `pawl version` set it */
+    bool allow_version_mismatch; /* not looked at: also for who has looked already */
 };
 
 struct migrate_config {

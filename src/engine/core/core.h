@@ -39,7 +39,7 @@ enum {
     ENGINE_BUNDLE_CALLS = 64,      /* of them, when each is a call of its own */
     ENGINE_BUNDLE_LEAST = 256,     /* when they are handled together: less is not split among slots */
     ENGINE_REFUSALS_MAX = 3,       /* of one batch, before it drops everything and registers again */
-    ENGINE_WHOLE_BEAT_MS = 180000, /* between beats of an idle worker that compare grants */
+    ENGINE_WHOLE_BEAT_MS = 300000, /* between beats of an idle worker that compare grants */
     ENGINE_LOOK_MS = 100,          /* a lock that is absent for 300 ms is believed: three looks later */
     ENGINE_BACKOFF_MS = 100,       /* before the first repetition of a call that the store did not answer */
     ENGINE_BACKOFF_MS_MAX = 2000,  /* before any */

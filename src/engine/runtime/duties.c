@@ -31,6 +31,7 @@ static pawl_status new_thread(struct runtime *runtime, struct store_thread **out
     if (thread == NULL)
         return error_no_memory(err, "worker");
     runtime_thread_init(runtime, thread);
+    thread->config.allow_version_mismatch = true; /* the other threads have looked */
     thread->of_duties = true;
     pawl_status status = store_thread_open(thread, err);
     if (status != PAWL_OK) {

@@ -249,7 +249,7 @@ static void next_beat(struct driver *d) {
     }
 }
 
-/* Beats of an idle worker are brief for three minutes, unless there is a reason to compare or to count. */
+/* Beats of an idle worker are brief for five minutes, unless there is a reason to compare or to count. */
 static void test_a_brief_beat_is_followed_by_a_whole_one(void **state) {
     (void)state;
     struct driver d;
