@@ -103,8 +103,10 @@ def read_kafka_old(broker, _args):
 
 def read_loopback(broker, _args):
     """The rows of the other inbox, by psql."""
-    rows = broker.query("SELECT json_build_object('id', id, 'data', payload) FROM peer.message WHERE kind = 2 ORDER BY seq").stdout
-    return [json.loads(line) for line in rows.splitlines()]
+    rows = broker.query("SELECT json_build_object('id', id, 'data', payload) FROM peer_internal.message_all WHERE kind = 2 ORDER BY seq")
+    if rows.returncode != 0:
+        raise RuntimeError("psql: " + rows.stderr)
+    return [json.loads(line) for line in rows.stdout.splitlines()]
 
 
 def read_kafka(broker, _args):
@@ -119,6 +121,13 @@ def read_kafka(broker, _args):
 def read_file(broker, _args):
     with open(broker.path("soak.jsonl"), encoding="utf-8") as lines:
         return [json.loads(line) for line in lines if line.strip()]
+
+
+def catches_term(worker):
+    """Whether the process got as far as handling SIGTERM; before that the signal ends it, as any program."""
+    with open(f"/proc/{worker.pid}/status", encoding="ascii") as lines:
+        caught = next(line.split()[1] for line in lines if line.startswith("SigCgt:"))
+    return bool(int(caught, 16) >> (signal.SIGTERM - 1) & 1)
 
 
 class NoBroker(brokers.Broker):
@@ -244,7 +253,10 @@ class Soak:
             return "# " + "# ".join(text.readlines()[-30:])
 
     def stop(self):
+        deadline = time.monotonic() + DRAIN_SECONDS_MAX
         for worker in self.workers:
+            while worker.poll() is None and not catches_term(worker) and time.monotonic() < deadline:
+                time.sleep(0.01)
             worker.terminate()
         codes = [worker.wait(40) for worker in self.workers]
         self.workers = []
