@@ -258,6 +258,16 @@ class Links(unittest.TestCase):
         self.assertEqual({path for path in (ROOT / "docs").glob("*.md")} - reached, {ROOT / "docs" / "README.md"}, "pages that the index lacks")
 
 
+class Record(unittest.TestCase):
+    """What docs/track-record.md says holds a fault is there: a file of the tests, with the name in it."""
+
+    def runTest(self):
+        rows = re.findall(r"^\| .* \| `([\w/.]+)`: `(\w[\w-]*)` \| [\w, ]+ \|$", (ROOT / "docs" / "track-record.md").read_text(encoding="utf-8"), re.M)
+        self.assertGreater(len(rows), 30)
+        missing = [f"{path}: {name}" for path, name in rows if not (ROOT / path).is_file() or name not in (ROOT / path).read_text(encoding="utf-8")]
+        self.assertEqual(missing, [])
+
+
 def pages():
     found = [path for path in sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")]) if path.name not in LEFT_OUT]
     return found + [ROOT / "examples" / name / "README.md" for name in EXAMPLES if DIALECT == "sqlite"]
@@ -279,7 +289,7 @@ if __name__ == "__main__":
     if DIALECT == "postgres":
         own_database()
     wanted = sys.argv[4] if len(sys.argv) > 4 else ""
-    tests = unittest.TestSuite([page for page in [*map(Page, pages()), Marks(), Links()] if wanted in page.id()])
+    tests = unittest.TestSuite([page for page in [*map(Page, pages()), Marks(), Links(), Record()] if wanted in page.id()])
     print(f"1..{tests.countTestCases()}", flush=True)
     result = cli_support.TapResult()
     tests.run(result)
