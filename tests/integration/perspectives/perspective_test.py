@@ -263,10 +263,10 @@ class PerspectiveTest(PerspectiveCase):
                 self.stopped.append(pool[at])
             pool[at] = self.start_worker(*flags)
             if len(self.stopped) > 2:
-                self.stopped.pop(0).send_signal(signal.SIGCONT)
+                self.resume()
             time.sleep(0.2)
-        for worker in self.stopped:
-            worker.send_signal(signal.SIGCONT)
+        while self.stopped:
+            self.resume()
         self.wait_caught_up(120)
         folded = self.fold()
         self.assertEqual(self.models(), folded)
