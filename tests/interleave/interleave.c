@@ -4,14 +4,14 @@
 #include "interleave/races.h"
 
 extern const struct races races_claim, races_late, races_events, races_end, races_request, races_handover,
-    races_dead, races_jobs, races_runs, races_alerts, races_pause;
+    races_dead, races_jobs, races_runs, races_alerts, races_pause, races_window, races_rotate;
 
-static const struct races *const groups[] = {&races_claim, &races_late,   &races_request,  &races_pause,
-                                             &races_end,   &races_events, &races_handover, &races_dead,
-                                             &races_jobs,  &races_runs,   &races_alerts};
+static const struct races *const groups[] = {
+    &races_claim,  &races_late,     &races_window, &races_request, &races_pause, &races_end,   &races_events,
+    &races_rotate, &races_handover, &races_dead,   &races_jobs,    &races_runs,  &races_alerts};
 
 /* The races of a claim, which are run again with claims that name their lane. */
-enum { GROUPS_OF_CLAIMS = 4 };
+enum { GROUPS_OF_CLAIMS = 5 };
 
 /* interleave [PATTERN]: PATTERN is a test name with * and ?. */
 int main(int argc, char **argv) {

@@ -33,9 +33,8 @@ static void a_read_whose_snapshot_is_older_than_the_lock_does_not_redeliver(void
     run(s, s->b, "SELECT count(*) FROM pawl_internal.message"); /* the snapshot is taken here */
     const char *first = run(s, s->a, sql_claim(s, 1, 10));
     assert_string_equal(numbers(s, first), "1");
-    /* PostgreSQL refuses to lock a row that changed after the snapshot; granting 1 again would be the fault.
-     */
-    assert_string_equal(run_error(s, s->b, sql_claim(s, 1, 10)), "40001");
+    /* The old snapshot does not see the newest claim; granting 1 again would be the fault. */
+    assert_string_equal(run_error(s, s->b, sql_claim(s, 1, 10)), "PW001");
     run(s, s->b, "ROLLBACK");
     refused(s, 1, "1@1", 1);
     assert_string_equal(run(s, s->a, sql_complete(s, 1, first, 1)), APPLIED);
@@ -81,8 +80,8 @@ static void claims_of_two_owners_do_not_wait_for_each_other(void **state) {
     const char *second = run(s, s->b, sql_claim(s, 2, 100));
     run(s, s->a, "COMMIT");
     run(s, s->b, "COMMIT");
-    assert_string_equal(
-        run(s, s->observer, "SELECT sum(cardinality(seqs)) FROM pawl_internal.claim WHERE state = 1"), "40");
+    assert_string_equal(run(s, s->observer, "SELECT sum(items) FROM pawl_internal.claim WHERE state = 1"),
+                        "40");
     for (int n = 1; n <= 40; n++) {
         bool in_first = strstr(text(s, " %s", first), text(s, " %d@", n)) != NULL;
         bool in_second = strstr(text(s, " %s", second), text(s, " %d@", n)) != NULL;
@@ -102,10 +101,7 @@ static void a_claim_that_was_admitted_before_its_instance_was_evicted_gets_nothi
     blocked(s, s->b);
     run(s, s->observer, sql_evict(s, 1));
     run(s, s->a, "ROLLBACK");
-    if (s->by_lane) /* finds the lane taken away, and looks again */
-        assert_string_equal(finish_error(s, s->b), "PW004");
-    else
-        assert_string_equal(finish(s, s->b), "");
+    assert_string_equal(finish(s, s->b), "");
     assert_string_equal(where_is(s, 1), "message");
     refused(s, 1, "1@1", 1);
     assert_string_equal(run_error(s, s->b, sql_claim(s, 1, 10)), "PW004");
@@ -123,7 +119,7 @@ static void a_cancelled_claim_has_not_happened(void **state) {
     cancel(s, s->b);
     assert_string_equal(finish_error(s, s->b), "57014");
     run(s, s->a, "ROLLBACK");
-    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl_internal.claim"), "0");
+    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl_internal.claim WHERE items > 0"), "0");
     assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl_internal.request"), "0");
     const char *grant = run(s, s->b, sql_claim_request(s, 1, 10, 5));
     assert_string_equal(numbers(s, grant), "1");

@@ -129,8 +129,8 @@ static void a_second_stamper_returns_at_once_and_a_dead_one_leaves_nothing_behin
 }
 
 static const char sql_feed[] = "SELECT events || '/' || fed FROM pawl_internal.receptors_feed('{mail}', 100)";
-static const char sql_fed[] =
-    "SELECT string_agg(headers ->> 'stream', ' ' ORDER BY seq) FROM pawl_internal.message WHERE kind = 2";
+static const char sql_fed[] = "SELECT string_agg(headers ->> 'stream', ' ' ORDER BY seq) FROM "
+                              "pawl_internal.live_message WHERE kind = 2";
 
 static const char *sql_receptor(struct scene *s, const char *pattern, const char *replace) {
     return text(s, "SELECT pawl_internal.receptor_register('mail', '{3}', '{%s}', true, %s)", pattern,

@@ -61,8 +61,8 @@ static void a_claim_beside_a_hand_over_grants_nothing_of_the_lanes_that_go(void 
     run(s, s->observer, sql_beat(s, 2));
     const char *taken = run(s, s->c, sql_claim(s, 2, 100));
     assert_true(strlen(kept) > 0 && strlen(taken) > 0);
-    assert_string_equal(
-        run(s, s->observer, "SELECT sum(cardinality(seqs)) FROM pawl_internal.claim WHERE state = 1"), "60");
+    assert_string_equal(run(s, s->observer, "SELECT sum(items) FROM pawl_internal.claim WHERE state = 1"),
+                        "60");
     refused(s, 1, taken, atoi(taken));
     refused(s, 2, kept, atoi(kept));
 }

@@ -142,7 +142,7 @@ static void a_message_that_is_cancelled_while_it_is_given_back_does_not_wait(voi
     run(s, s->observer, PAUSE(3, "T*"));
     const char *grant = run(s, s->a, sql_claim(s, 1, 10));
     const char *cancel = text(s, "SELECT pawl_internal.pause_set(5::smallint, '%s', NULL, 'anna')",
-                              run(s, s->observer, "SELECT id FROM pawl_internal.message"));
+                              run(s, s->observer, "SELECT id FROM pawl_internal.live_message"));
     run(s, s->a, "BEGIN");
     assert_string_equal(run(s, s->a, sql_give_back(s, grant)), APPLIED);
     start(s, s->b, cancel);
@@ -158,7 +158,7 @@ static void a_cancelled_message_does_not_wait_behind_the_claim_that_passes_over_
     run(s, s->observer, PAUSE(2, "x"));
     send_now(s, 1, "x");
     const char *cancel = text(s, "SELECT pawl_internal.pause_set(5::smallint, '%s', NULL, 'anna')",
-                              run(s, s->observer, "SELECT id FROM pawl_internal.message"));
+                              run(s, s->observer, "SELECT id FROM pawl_internal.live_message"));
     run(s, s->a, "BEGIN");
     assert_string_equal(run(s, s->a, sql_claim(s, 1, 10)), "");
     start(s, s->b, cancel);
@@ -192,7 +192,7 @@ static void late_and_paused(struct scene *s, int open, int distance) {
     for (int n = 10; n <= 10 * open; n += 10)
         assert_string_equal(run(s, s->b, sql_complete(s, 1, grant, n)), APPLIED);
     assert_string_equal(run(s, s->b, sql_claim(s, 1, 500)), "");
-    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl_internal.message"), "0");
+    assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl_internal.live_message"), "0");
     run(s, s->observer, RESUME(1, "T"));
     assert_string_equal(counted(s, s->b, 5000), "5000");
     assert_string_equal(run(s, s->observer, "SELECT count(*) FROM pawl_internal.aside"),

@@ -7,8 +7,8 @@ ANALYZE template;
 CREATE TEMP TABLE start AS SELECT last_value AS seq, extract(epoch FROM now())::bigint * 1000 AS ms, (SELECT count(*) FROM template) AS streams FROM message_seq;
 
 DROP INDEX message_id;
-INSERT INTO message (seq, kind, lane, partition, id, stream, topic, type, payload, put_ms)
-SELECT s.seq + g, 1, t.lane, t.partition, gen_random_uuid(), t.stream, 'topic.' || g % 7,
+INSERT INTO message (segment, seq, kind, lane, partition, id, stream, topic, type, payload, put_ms)
+SELECT 0, s.seq + g, 1, t.lane, t.partition, gen_random_uuid(), t.stream, 'topic.' || g % 7,
        CASE WHEN g % 50000 = 49999 THEN 'rare.type' ELSE 'order.type' || g % 10 END,
        json_build_object('n', g, 'text', 'an order of some length, as they are', 'amount', g % 977), s.ms - 3600000 + g % 3600000
   FROM generate_series(1, :messages) g CROSS JOIN start s JOIN template t ON t.n = g % s.streams;

@@ -24,8 +24,8 @@ BEGIN
         RETURN id;
     END IF;
     INSERT INTO pawl_internal.tally (kind, put) VALUES (:KIND_OUTBOX, 1);
-    INSERT INTO pawl_internal.message AS m (seq, {{message}})
-    VALUES (nextval('pawl_internal.message_seq'), :KIND_OUTBOX,
+    INSERT INTO pawl_internal.message AS m (segment, seq, {{message}})
+    VALUES (pg_sequence_last_value('pawl_internal.segment_seq') % 3, nextval('pawl_internal.message_seq'), :KIND_OUTBOX,
             pawl_internal.partition_here(coalesce(stream, id::text)) % pawl_internal.lane_count(),
             pawl_internal.partition_here(coalesce(stream, id::text)),
             id, stream, topic, type, payload, headers, correlation_id, causation_id, traceparent, NULL,

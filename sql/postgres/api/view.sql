@@ -11,8 +11,11 @@ SELECT i.id, i.service, i.host, i.pid, i.kinds, CASE i.state WHEN 1 THEN 'active
   FROM pawl_internal.instance i;
 
 CREATE OR REPLACE VIEW pawl.lanes WITH (security_barrier) AS
-SELECT (ARRAY['outbox', 'inbox', 'perspective'])[l.kind] AS kind, l.lane, l.owner, l.token, l.draining, l.high, l.moves
-  FROM pawl_internal.lane l;
+SELECT (ARRAY['outbox', 'inbox', 'perspective'])[l.kind] AS kind, l.lane, l.owner, greatest(l.token, c.turn) AS token,
+       l.draining, c.at AS high, l.moves
+  FROM pawl_internal.lane l
+ CROSS JOIN LATERAL (SELECT x.turn, x.at FROM pawl_internal.claim x WHERE x.kind = l.kind AND x.lane = l.lane
+                      ORDER BY x.token DESC, x.part LIMIT 1) c;
 
 CREATE OR REPLACE VIEW pawl.messages WITH (security_barrier) AS
 SELECT (ARRAY['outbox', 'inbox', 'perspective'])[v.kind] AS kind, v.seq, v.id, v.stream, v.topic, v.type, v.lane, v.partition,

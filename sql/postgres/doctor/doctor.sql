@@ -121,6 +121,15 @@ SELECT 'the server is a standby' WHERE pg_catalog.pg_is_in_recovery()
 UNION ALL
 SELECT 'default_transaction_read_only is on' WHERE pg_catalog.current_setting('default_transaction_read_only') = 'on'
 
+-- name: segment_held
+-- Messages pile up in one segment because something needs the one that would follow it; pawl_doctor.segment_bytes sets how
+-- many bytes (four times those after which the next one is due).
+SELECT pg_catalog.format('messages go into segment %s since %s, %s MB; segment %s waits for %s', c.segment,
+                         pg_catalog.date_trunc('second', pg_catalog.to_timestamp(c.since_ms / 1000.0)), c.bytes / 1048576, n.segment, n.held)
+  FROM pawl_internal.view_segments() c JOIN pawl_internal.view_segments() n ON n.segment = (c.segment + 1) % 3
+ WHERE c.current AND n.held IS NOT NULL
+   AND c.bytes > COALESCE(NULLIF(pg_catalog.current_setting('pawl_doctor.segment_bytes', true), '')::bigint, 4 * c.bytes_due)
+
 -- name: server_old
 -- The server is older than what pawl is tested with.
 SELECT 'the server is PostgreSQL ' || pg_catalog.current_setting('server_version')
@@ -137,9 +146,9 @@ HAVING count(*) > 0
 SELECT 'synchronous_commit is off' WHERE pg_catalog.current_setting('synchronous_commit') = 'off'
 
 -- name: table_autovacuum_off
--- A table is left out by autovacuum.
+-- A table is left out by autovacuum (segments are: nothing is ever removed from them but everything).
 SELECT 'autovacuum_enabled is off for ' || c.relname FROM pg_catalog.pg_class c
- WHERE c.relnamespace = 'pawl_internal'::pg_catalog.regnamespace
+ WHERE c.relnamespace = 'pawl_internal'::pg_catalog.regnamespace AND NOT c.relispartition
    AND c.reloptions::text[] && ARRAY['autovacuum_enabled=false', 'autovacuum_enabled=off', 'autovacuum_enabled=0']
 
 -- name: table_unlogged

@@ -2,16 +2,16 @@
 
 -- name: claim_behind
 -- Reads waiting messages of a lane and sets those aside whose stream is held or in flight.
--- params: as claim_careful; p_flight: seqs in flight on the lane; p_flight_keys: their streams; p_paused: something is
+-- params: as claim_careful; p_flight_keys: streams that have something in flight on the lane; p_paused: something is
 -- returns: used: how many messages were read, not counting those that are paused; tokens: the grant, or empty
--- tables: lane, claim, message, aside, hold, dead, tally, pause
+-- tables: claim, message, aside, hold, dead, tally, pause
 -- locks: the lane (held by the caller), the holds of the streams that are read, the rows that move
 CREATE OR REPLACE FUNCTION pawl_internal.claim_behind(
-    p_instance uuid, p_lane pawl_internal.lane, p_token bigint, p_left integer, p_lease bigint, p_policy smallint,
-    p_attempts integer, p_request uuid, p_start bigint, p_seen pg_snapshot, p_early boolean, p_now bigint,
-    p_flight bigint[], p_flight_keys text[], p_paused boolean, OUT used integer, OUT tokens bigint[])
+    p_new pawl_internal.claim, p_last pawl_internal.claim, p_start bigint, p_cursor pawl_internal.cursor, p_left integer, p_early boolean,
+    p_flight_keys text[], p_paused boolean, OUT used integer, OUT tokens bigint[])
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
+    v_new pawl_internal.claim := p_new;
     v_seqs bigint[];
     v_keys text[];
     v_ids uuid[];
@@ -21,100 +21,106 @@ DECLARE
     v_parked bigint[];
     v_aside integer := 0;
     v_dead integer := 0;
-    v_high bigint;
-    v_xid xid8;
-    v_more boolean := false; -- below the cursor, unread
+    v_reached bigint; -- everything up to there was read; NULL: nothing was
+    v_ended boolean; -- and there is no more
 BEGIN
     IF p_paused THEN
-        SELECT s.seqs, s.keys, s.high, s.xid, s.more INTO v_seqs, v_keys, v_high, v_xid, v_more
-          FROM pawl_internal.claim_sweep(p_lane, p_left, p_start, p_flight, p_flight_keys, p_now) s;
+        SELECT s.seqs, s.keys, s.reached, s.ended INTO v_seqs, v_keys, v_reached, v_ended
+          FROM pawl_internal.claim_sweep(p_last, p_start, p_cursor, p_left, p_flight_keys, p_new.began_ms) s;
     ELSE
         SELECT coalesce(array_agg(r.seq ORDER BY r.seq), '{}'), coalesce(array_agg(r.key ORDER BY r.seq), '{}'), array_agg(r.id ORDER BY r.seq)
-          INTO v_seqs, v_keys, v_ids
-          FROM (SELECT m.seq, coalesce(m.stream, chr(1) || m.seq::text) AS key, m.id FROM pawl_internal.message m
-                 WHERE m.kind = p_lane.kind AND m.lane = p_lane.lane AND m.seq > p_start AND m.seq <> ALL (p_flight)
-                 ORDER BY m.seq LIMIT p_left) r;
+          INTO v_seqs, v_keys, v_ids FROM pawl_internal.lane_unread(p_last, p_start, p_cursor, p_left) r;
+        v_reached := v_seqs[cardinality(v_seqs)];
+        v_ended := cardinality(v_seqs) < p_left;
     END IF;
     used := cardinality(v_seqs);
     tokens := '{}';
-    IF used = 0 THEN
-        PERFORM pawl_internal.lane_read(p_lane, NULL, v_high, v_xid, p_seen, false)
-          WHERE NOT v_more AND (v_high IS NOT NULL OR p_start < p_lane.high - 20000);
-        RETURN;
-    END IF;
-    BEGIN -- for its id, which is newer than every seq that was read
-        -- The holds after the messages: one that is made between the two must be seen.
-        WITH locked AS MATERIALIZED (
-            SELECT h.key, h.state, h.due_ms FROM pawl_internal.hold h WHERE h.kind = p_lane.kind AND h.key = ANY (v_keys) ORDER BY h.key FOR UPDATE),
-        sorted AS MATERIALIZED (
-            SELECT r.seq, r.key, r.id,
-                   CASE WHEN k.state = :HOLD_PARKED THEN 3 WHEN r.key = ANY (p_flight_keys) THEN 2
-                        WHEN p_paused AND k.due_ms = pawl_internal.until_resumed() THEN 1 -- for what comes after it: claim_sweep
-                        WHEN k.state IS NOT NULL THEN 2 ELSE 1 END AS fate
-              FROM unnest(v_seqs, v_keys, v_ids) AS r(seq, key, id) LEFT JOIN locked k ON k.key = r.key),
-        -- From the first on whose id is granted already they stay unread: reports name the token and the id.
-        cut AS MATERIALIZED (
-            SELECT least(coalesce(min(t.seq), 9223372036854775807),
-                         (SELECT min(f.seq) FROM sorted f WHERE p_early AND f.key = ANY (p_flight_keys))) AS seq
-              FROM (SELECT s.seq, lag(s.id) OVER (ORDER BY s.id, s.seq) = s.id AS twin FROM sorted s WHERE s.fate = 1) t WHERE t.twin)
-        SELECT coalesce(array_agg(s.seq ORDER BY s.seq) FILTER (WHERE s.fate = 1), '{}'),
-               coalesce(array_agg(s.seq ORDER BY s.seq) FILTER (WHERE s.fate = 2), '{}'),
-               coalesce(array_agg(DISTINCT s.key) FILTER (WHERE s.fate = 2), '{}'),
-               coalesce(array_agg(s.seq ORDER BY s.seq) FILTER (WHERE s.fate = 3), '{}')
-          INTO v_grant, v_behind, v_behind_keys, v_parked FROM sorted s WHERE s.seq < (SELECT k.seq FROM cut k);
+    -- The holds after the messages: one that is made between the two must be seen.
+    WITH locked AS MATERIALIZED (
+        SELECT h.key, h.state, h.due_ms FROM pawl_internal.hold h WHERE h.kind = p_new.kind AND h.key = ANY (v_keys) ORDER BY h.key FOR UPDATE),
+    sorted AS MATERIALIZED (
+        SELECT r.seq, r.key, r.id,
+               CASE WHEN k.state = :HOLD_PARKED THEN 3 WHEN r.key = ANY (p_flight_keys) THEN 2
+                    WHEN p_paused AND k.due_ms = pawl_internal.until_resumed() THEN 1 -- for what comes after it: claim_sweep
+                    WHEN k.state IS NOT NULL THEN 2 ELSE 1 END AS fate
+          FROM unnest(v_seqs, v_keys, v_ids) AS r(seq, key, id) LEFT JOIN locked k ON k.key = r.key),
+    -- From the first on whose id is granted already they stay unread: reports name the token and the id.
+    cut AS MATERIALIZED (
+        SELECT least(coalesce(min(t.seq), 9223372036854775807),
+                     (SELECT min(f.seq) FROM sorted f WHERE p_early AND f.key = ANY (p_flight_keys))) AS seq
+          FROM (SELECT s.seq, lag(s.id) OVER (ORDER BY s.id, s.seq) = s.id AS twin FROM sorted s WHERE s.fate = 1) t WHERE t.twin)
+    SELECT coalesce(array_agg(s.seq ORDER BY s.seq) FILTER (WHERE s.fate = 1), '{}'),
+           coalesce(array_agg(s.seq ORDER BY s.seq) FILTER (WHERE s.fate = 2), '{}'),
+           coalesce(array_agg(DISTINCT s.key) FILTER (WHERE s.fate = 2), '{}'),
+           coalesce(array_agg(s.seq ORDER BY s.seq) FILTER (WHERE s.fate = 3), '{}')
+      INTO v_grant, v_behind, v_behind_keys, v_parked FROM sorted s WHERE s.seq < (SELECT k.seq FROM cut k);
+    IF cardinality(v_grant) + cardinality(v_behind) + cardinality(v_parked) < used THEN
         used := cardinality(v_grant) + cardinality(v_behind) + cardinality(v_parked);
+        v_reached := v_seqs[used];
+        v_ended := false;
         IF used = 0 THEN
             RETURN;
         END IF;
-        IF cardinality(v_behind) > 0 THEN
-            v_aside := pawl_internal.message_to_aside(p_lane.kind, p_lane.lane, v_behind, NULL, :ASIDE_BEHIND::smallint, p_now);
-            PERFORM pawl_internal.hold_settle(p_lane.kind, p_lane.lane, v_behind_keys);
-        END IF;
-        IF cardinality(v_parked) > 0 THEN
-            PERFORM pawl_internal.message_to_aside(p_lane.kind, p_lane.lane, v_parked, NULL, :ASIDE_BEHIND::smallint, p_now);
-            v_dead := pawl_internal.aside_to_dead(p_lane.kind, v_parked, :DEAD_PARKED::smallint, NULL, p_now);
-        END IF;
-        IF v_aside > 0 OR v_dead > 0 THEN
-            INSERT INTO pawl_internal.tally (kind, aside, dead) VALUES (p_lane.kind, v_aside, v_dead);
-        END IF;
-        IF cardinality(v_grant) > 0 THEN
-            INSERT INTO pawl_internal.claim (token, part, kind, lane, instance, source, policy, max_attempts, lease_until_ms,
-                                    began_ms, request, seqs)
-            VALUES (p_token, 1, p_lane.kind, p_lane.lane, p_instance, 1, p_policy, p_attempts, p_lease, p_now, p_request, v_grant)
-            RETURNING pawl_internal.xid_widen(xmin) INTO v_xid;
-            tokens := ARRAY[p_token];
-        ELSIF cardinality(v_behind) > 0 THEN
-            SELECT pawl_internal.xid_widen(a.xmin) INTO v_xid FROM pawl_internal.aside a WHERE a.kind = p_lane.kind AND a.seq = v_behind[1];
-        ELSE
-            SELECT pawl_internal.xid_widen(d.xmin) INTO v_xid FROM pawl_internal.dead d WHERE d.kind = p_lane.kind AND d.seq = v_parked[1];
-        END IF;
-    EXCEPTION WHEN unique_violation THEN
-        RAISE EXCEPTION USING ERRCODE = 'PW003', MESSAGE = format('token %s was granted before: raise the epoch', p_token);
-    END;
-    IF v_more OR v_seqs[used + 1] <= p_lane.high OR (used = p_left AND v_seqs[used] < p_lane.high) THEN
-        -- Late commits filled the batch, or one of them ended it: there may be more of them below the cursor, so it is not moved.
-        IF cardinality(tokens) > 0 THEN
-            UPDATE pawl_internal.lane l SET token = p_token WHERE l.kind = p_lane.kind AND l.lane = p_lane.lane;
+    END IF;
+    IF cardinality(v_behind) > 0 THEN
+        v_aside := pawl_internal.message_to_aside(p_new.kind, p_new.lane, v_behind, NULL, :ASIDE_BEHIND::smallint, p_new.began_ms);
+        PERFORM pawl_internal.hold_settle(p_new.kind, p_new.lane, v_behind_keys);
+    END IF;
+    IF cardinality(v_parked) > 0 THEN
+        PERFORM pawl_internal.message_to_aside(p_new.kind, p_new.lane, v_parked, NULL, :ASIDE_BEHIND::smallint, p_new.began_ms);
+        v_dead := pawl_internal.aside_to_dead(p_new.kind, v_parked, :DEAD_PARKED::smallint, NULL, p_new.began_ms);
+    END IF;
+    IF v_aside > 0 OR v_dead > 0 THEN
+        INSERT INTO pawl_internal.tally (kind, aside, dead) VALUES (p_new.kind, v_aside, v_dead);
+    END IF;
+
+    -- How far the lane has been read now.
+    IF p_last.old_at IS NOT NULL THEN
+        v_new.at := CASE WHEN v_ended THEN p_last.old_at ELSE v_reached END;
+        IF v_ended THEN
+            v_new.old_seen := NULL;
+            v_new.old_own := NULL;
+            v_new.old_at := NULL;
         END IF;
     ELSE
-        PERFORM pawl_internal.lane_read(p_lane, tokens[1], v_seqs[used], v_xid, p_seen, false);
+        v_new.cursor := p_cursor;
+        v_new.at := greatest(p_last.at, v_reached);
+        IF NOT v_ended AND v_reached < p_last.at THEN
+            -- There may be more late commits up to where the lane was read before: the next claims go on with this snapshot.
+            v_new.at := v_reached;
+            v_new.old_seen := (p_last.cursor).seen;
+            v_new.old_own := (p_last.cursor).own;
+            v_new.old_at := p_last.at;
+        END IF;
     END IF;
+    IF cardinality(v_grant) > 0 THEN
+        v_new.seqs := v_grant;
+        v_new.items := cardinality(v_grant);
+        tokens := ARRAY[v_new.token];
+    ELSIF v_reached IS NULL AND p_last.old_at IS NULL AND p_start >= p_last.at - 20000 THEN
+        RETURN; -- nothing was read, nor looked for far back
+    ELSE
+        v_new.state := :CLAIM_DONE;
+        v_new.turn := p_last.turn;
+        v_new.instance := NULL;
+        v_new.request := NULL;
+    END IF;
+    PERFORM pawl_internal.claim_add(v_new);
 END
 $$;
 
 -- name: claim_sweep
 -- Sets aside paused messages at the front of a lane, and returns what else to read there.
--- params: p_lane pawl_internal.lane: locked by the caller, which keeps out a resume; p_left: how many are wanted; p_start: where to
---   read from; p_flight: seqs in flight on the lane; p_flight_keys: their streams; p_now
+-- params: p_last, p_start, p_cursor: as claim_careful; the lane's lock keeps out a resume; p_left: how many are wanted;
+--   p_flight_keys: streams that have something in flight on the lane; p_now
 -- returns: seqs, keys: at most p_left messages that are neither paused nor follow one that is; of those that may run no two
 --   have one id. What comes after them is left as it is: set aside, it could overtake what its stream has before it.
---   high, xid: up to where everything was read, and a transaction that is newer than every number up to there; NULL:
---   nothing was set aside; more: it stopped below the cursor, where there may be more
+--   reached: up to where everything was read; NULL: nothing was; ended: there is no more
 -- tables: message, aside, hold, tally (written), pause (read)
 -- locks: the lane (held by the caller), the holds of the streams that are read, the rows that move
 CREATE OR REPLACE FUNCTION pawl_internal.claim_sweep(
-    p_lane pawl_internal.lane, p_left integer, p_start bigint, p_flight bigint[], p_flight_keys text[], p_now bigint,
-    OUT seqs bigint[], OUT keys text[], OUT high bigint, OUT xid xid8, OUT more boolean)
+    p_last pawl_internal.claim, p_start bigint, p_cursor pawl_internal.cursor, p_left integer, p_flight_keys text[], p_now bigint,
+    OUT seqs bigint[], OUT keys text[], OUT reached bigint, OUT ended boolean)
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     c_read_max CONSTANT integer := 5000; -- in one call; the next one continues there
@@ -136,25 +142,24 @@ DECLARE
 BEGIN
     seqs := '{}';
     keys := '{}';
-    more := false;
+    ended := false;
     LOOP
         SELECT coalesce(array_agg(r.seq ORDER BY r.seq), '{}'), array_agg(r.key ORDER BY r.seq), array_agg(r.id ORDER BY r.seq),
                array_agg(r.paused ORDER BY r.seq)
           INTO v_seqs, v_keys, v_ids, v_paused
-          FROM (SELECT m.seq, coalesce(m.stream, chr(1) || m.seq::text) AS key, m.id,
+          FROM (SELECT m.seq, m.key, m.id,
                        (EXISTS (SELECT 1 FROM pawl_internal.pause p WHERE p.scope = :PAUSE_TOPIC AND p.name = coalesce(m.topic, m.type))
                         OR EXISTS (SELECT 1 FROM pawl_internal.pause p WHERE p.scope = :PAUSE_STREAM AND p.name = m.stream))
                        AND NOT EXISTS (SELECT 1 FROM pawl_internal.pause p WHERE p.scope = :PAUSE_MESSAGE AND p.name = m.id::text) AS paused
-                  FROM pawl_internal.message m
-                 WHERE m.kind = p_lane.kind AND m.lane = p_lane.lane AND m.seq > v_from AND m.seq <> ALL (p_flight)
-                 ORDER BY m.seq LIMIT v_limit) r;
+                  FROM pawl_internal.lane_unread(p_last, v_from, p_cursor, v_limit) m) r;
+        ended := cardinality(v_seqs) < v_limit;
         EXIT WHEN cardinality(v_seqs) = 0;
         v_read := v_read + cardinality(v_seqs);
         v_from := v_seqs[cardinality(v_seqs)];
         -- The holds after the messages: one that is made between the two must be seen. What is held by something else, or in
         -- flight, is claim_behind's; it is examined again when its turn comes.
         WITH locked AS MATERIALIZED (
-            SELECT h.key, h.due_ms FROM pawl_internal.hold h WHERE h.kind = p_lane.kind AND h.key = ANY (v_keys) ORDER BY h.key FOR UPDATE),
+            SELECT h.key, h.due_ms FROM pawl_internal.hold h WHERE h.kind = p_last.kind AND h.key = ANY (v_keys) ORDER BY h.key FOR UPDATE),
         met AS (
             SELECT r.seq, r.key, r.id, r.paused, k.key IS NULL AND r.key <> ALL (p_flight_keys) AS free,
                    coalesce(k.due_ms = pawl_internal.until_resumed(), false) AS held
@@ -184,25 +189,14 @@ BEGIN
         keys := keys || v_open_keys;
         v_grant_ids := v_grant_ids || v_more_ids;
         IF cardinality(v_stopped) + cardinality(v_behind) > 0 THEN
-            high := coalesce(v_cut - 1, v_from);
-            BEGIN -- for its id, which is newer than every seq that was read
-                PERFORM pawl_internal.message_to_aside(p_lane.kind, p_lane.lane, v_stopped, NULL, :ASIDE_RELEASED::smallint, pawl_internal.until_resumed());
-                PERFORM pawl_internal.message_to_aside(p_lane.kind, p_lane.lane, v_behind, NULL, :ASIDE_BEHIND::smallint, p_now);
-                PERFORM pawl_internal.hold_settle(p_lane.kind, p_lane.lane, v_swept_keys);
-                INSERT INTO pawl_internal.tally (kind, aside) VALUES (p_lane.kind, cardinality(v_stopped) + cardinality(v_behind));
-                SELECT pawl_internal.xid_widen(a.xmin) INTO xid FROM pawl_internal.aside a
-                 WHERE a.kind = p_lane.kind AND a.seq = (v_stopped || v_behind)[1];
-            EXCEPTION WHEN unique_violation THEN
-                RAISE;
-            END;
+            PERFORM pawl_internal.message_to_aside(p_last.kind, p_last.lane, v_stopped, NULL, :ASIDE_RELEASED::smallint, pawl_internal.until_resumed());
+            PERFORM pawl_internal.message_to_aside(p_last.kind, p_last.lane, v_behind, NULL, :ASIDE_BEHIND::smallint, p_now);
+            PERFORM pawl_internal.hold_settle(p_last.kind, p_last.lane, v_swept_keys);
+            INSERT INTO pawl_internal.tally (kind, aside) VALUES (p_last.kind, cardinality(v_stopped) + cardinality(v_behind));
         END IF;
-        IF v_cut IS NOT NULL THEN
-            more := v_cut <= p_lane.high;
-            EXIT;
-        END IF;
-        EXIT WHEN cardinality(seqs) = p_left OR cardinality(v_seqs) < v_limit;
-        more := v_read >= c_read_max AND v_from < p_lane.high;
-        EXIT WHEN v_read >= c_read_max;
+        reached := coalesce(v_cut - 1, v_from);
+        ended := ended AND v_cut IS NULL;
+        EXIT WHEN v_cut IS NOT NULL OR ended OR cardinality(seqs) = p_left OR v_read >= c_read_max;
         v_limit := least(4 * v_limit, c_read_max);
     END LOOP;
 END
@@ -210,62 +204,65 @@ $$;
 
 -- name: claim_careful
 -- Claims from one lane that has streams aside or claims in flight.
--- params: p_lane pawl_internal.lane: as the caller read it under its lock; p_token: the first token to use; p_left: how many items are
---   still wanted; p_first: the call has used up nothing yet; p_lease,
---   p_policy, p_attempts, p_request: of the grants; p_start: where to read messages from;
---   p_seen: a snapshot from before p_start was computed; p_early: the lane is busy: messages up to the first whose stream is
---   in flight, which stays unread; p_now
+-- params: p_new: what is granted, with the first token to use; p_last: the newest claim of the lane, which the caller has locked;
+--   p_start, p_cursor: of cursor_next; p_left: how many items are still wanted; p_first: the call has used up nothing yet; p_early: the lane is
+--   busy: messages up to the first whose stream is in flight, which stays unread
 -- returns: used: how many of p_left are used up (granted, or read and set aside); tokens: the grants, in order
--- tables: lane, claim, message, aside, hold, dead, tally, pause
+-- tables: claim, message, aside, hold, dead, tally, pause
 -- locks: the lane (held by the caller), the holds of the streams that are read, the rows that move
 CREATE OR REPLACE FUNCTION pawl_internal.claim_careful(
-    p_instance uuid, p_lane pawl_internal.lane, p_token bigint, p_left integer, p_first boolean, p_lease bigint, p_policy smallint,
-    p_attempts integer, p_request uuid, p_start bigint, p_seen pg_snapshot, p_early boolean, p_now bigint,
-    OUT used integer, OUT tokens bigint[])
+    p_new pawl_internal.claim, p_last pawl_internal.claim, p_start bigint, p_cursor pawl_internal.cursor, p_left integer, p_first boolean,
+    p_early boolean, OUT used integer, OUT tokens bigint[])
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
-    v_flight bigint[];
+    v_new pawl_internal.claim := p_new;
     v_flight_keys text[];
     -- Read under the lane's lock: a resume takes it too, so nothing is kept for a pause that has just ended.
     v_paused boolean := EXISTS (SELECT 1 FROM pawl_internal.pause p WHERE p.scope <= :PAUSE_STREAM);
     v_held record;
-    v_token bigint := p_token;
 BEGIN
     -- What is in flight is read first: a claim that ends after this makes us set a message aside without need, never
     -- grant one too early.
-    v_flight := ARRAY(SELECT s.seq FROM pawl_internal.claim c CROSS JOIN LATERAL unnest(c.seqs) AS s(seq)
-                       WHERE c.kind = p_lane.kind AND c.lane = p_lane.lane AND c.state = :CLAIM_ACTIVE
-                         AND c.token >= p_lane.low_token);
-    v_flight_keys := ARRAY(SELECT m.stream FROM unnest(v_flight) AS s(seq)
-                             JOIN pawl_internal.message m ON m.kind = p_lane.kind AND m.lane = p_lane.lane AND m.seq = s.seq
-                            WHERE m.stream IS NOT NULL
+    SELECT coalesce(min(c.token), p_new.token) INTO v_new.low_token FROM pawl_internal.lane_claims(p_new.kind, p_new.lane) c;
+    v_flight_keys := ARRAY(SELECT m.stream FROM pawl_internal.lane_claims(p_new.kind, p_new.lane) c
+                            CROSS JOIN LATERAL unnest(pawl_internal.claim_seqs(c)) AS s(seq)
+                             JOIN pawl_internal.message m ON m.kind = c.kind AND m.lane = c.lane AND m.seq = s.seq
+                            WHERE c.source = :SOURCE_MESSAGE AND m.stream IS NOT NULL
                             UNION
-                           SELECT a.key FROM unnest(v_flight) AS s(seq)
-                             JOIN pawl_internal.aside a ON a.kind = p_lane.kind AND a.seq = s.seq);
+                           SELECT a.key FROM pawl_internal.lane_claims(p_new.kind, p_new.lane) c CROSS JOIN LATERAL unnest(c.seqs) AS s(seq)
+                             JOIN pawl_internal.aside a ON a.kind = c.kind AND a.seq = s.seq
+                            WHERE c.source = :SOURCE_ASIDE);
+    -- A grant from aside leaves the cursor where it is.
+    v_new.at := p_last.at;
+    v_new.old_seen := p_last.old_seen;
+    v_new.old_own := p_last.old_own;
+    v_new.old_at := p_last.old_at;
+    v_new.cursor := p_last.cursor;
     SELECT h.* INTO v_held
-      FROM pawl_internal.claim_held(p_instance, p_lane.kind, p_lane.lane, p_left, p_first, v_flight_keys, v_paused, p_now) h;
+      FROM pawl_internal.claim_held(p_new.instance, p_new.kind, p_new.lane, p_left, p_first, v_flight_keys, v_paused, p_new.began_ms) h;
     tokens := '{}';
     used := 0;
+    v_new.source := :SOURCE_ASIDE;
     IF v_held.suspect IS NOT NULL THEN
-        INSERT INTO pawl_internal.claim (token, part, kind, lane, instance, source, suspect, policy, max_attempts, lease_until_ms,
-                                began_ms, request, seqs)
-        VALUES (v_token, 1, p_lane.kind, p_lane.lane, p_instance, 2, v_held.suspect_state, p_policy, p_attempts, p_lease, p_now, p_request,
-                ARRAY[v_held.suspect]);
-        tokens := tokens || v_token;
+        v_new.suspect := v_held.suspect_state;
+        v_new.seqs := ARRAY[v_held.suspect];
+        v_new.items := 1;
+        PERFORM pawl_internal.claim_add(v_new);
+        tokens := tokens || v_new.token;
         used := 1;
         IF cardinality(v_held.seqs) > 0 THEN
-            v_token := pawl_internal.token_next();
+            v_new.token := pawl_internal.token_next();
+            v_new.turn := v_new.token;
         END IF;
     END IF;
     IF cardinality(v_held.seqs) > 0 THEN
-        INSERT INTO pawl_internal.claim (token, part, kind, lane, instance, source, lost, policy, max_attempts, lease_until_ms, began_ms,
-                                request, seqs)
-        VALUES (v_token, 1, p_lane.kind, p_lane.lane, p_instance, 2, v_held.lost, p_policy, p_attempts, p_lease, p_now, p_request, v_held.seqs);
-        tokens := tokens || v_token;
+        v_new.suspect := :SUSPECT_NO;
+        v_new.lost := v_held.lost;
+        v_new.seqs := v_held.seqs;
+        v_new.items := cardinality(v_held.seqs);
+        PERFORM pawl_internal.claim_add(v_new);
+        tokens := tokens || v_new.token;
         used := used + cardinality(v_held.seqs);
-    END IF;
-    IF used > 0 THEN
-        UPDATE pawl_internal.lane l SET token = v_token WHERE l.kind = p_lane.kind AND l.lane = p_lane.lane;
     END IF;
     IF v_held.over THEN
         used := p_left;
@@ -273,9 +270,9 @@ BEGIN
     IF used > 0 THEN
         RETURN;
     END IF;
+    v_new.source := :SOURCE_MESSAGE;
     SELECT r.used, r.tokens INTO used, tokens
-      FROM pawl_internal.claim_behind(p_instance, p_lane, p_token, p_left, p_lease, p_policy, p_attempts, p_request, p_start,
-                             p_seen, p_early, p_now, v_flight, v_flight_keys, v_paused) r;
+      FROM pawl_internal.claim_behind(v_new, p_last, p_start, p_cursor, p_left, p_early, v_flight_keys, v_paused) r;
 END
 $$;
 
@@ -314,7 +311,7 @@ BEGIN
     SELECT i.slots > 0, NOT coalesce(bool_or(c.suspect > :SUSPECT_NO), false), c_together - coalesce(sum(c.lost), 0),
            count(c.token) > 0, coalesce(bool_or(c.kind <> p_kind), false)
       INTO v_slots, v_alone, v_lost_left, v_any, v_other
-      FROM pawl_internal.instance i LEFT JOIN pawl_internal.claim c ON c.instance = i.id AND c.state = :CLAIM_ACTIVE
+      FROM pawl_internal.instance i LEFT JOIN pawl_internal.claim_active c ON c.instance = i.id
      WHERE i.id = p_instance GROUP BY i.slots;
     suspect_state := CASE WHEN v_slots THEN :SUSPECT_GRANTED ELSE :SUSPECT_BEGUN END;
     FOR v_hold IN
@@ -411,13 +408,40 @@ LANGUAGE sql VOLATILE AS $$
     ON CONFLICT (kind, key) DO UPDATE SET due_ms = 0, state = EXCLUDED.state, by_seq = EXCLUDED.by_seq
 $$;
 
+-- name: lane_unread
+-- The messages of a lane that were not read yet.
+-- params: p_last: the newest claim of the lane; p_start, p_cursor: of cursor_next; p_limit integer
+-- returns: in the order of seq; key: as in hold. While late commits are read in several claims: only those, by the cursor
+--   that found them
+-- tables: message (read)
+CREATE OR REPLACE FUNCTION pawl_internal.lane_unread(
+    p_last pawl_internal.claim, p_start bigint, p_cursor pawl_internal.cursor, p_limit integer)
+    RETURNS TABLE (seq bigint, id uuid, key text, stream text, topic text, type text)
+LANGUAGE plpgsql STABLE ROWS 100 AS $$
+#variable_conflict use_column
+DECLARE
+    v_was_seen pg_snapshot := coalesce(p_last.old_seen, (p_last.cursor).seen);
+    v_was_own xid8 := CASE WHEN p_last.old_at IS NULL THEN (p_last.cursor).own ELSE p_last.old_own END;
+    v_was_at bigint := coalesce(p_last.old_at, p_last.at);
+    v_cursor pawl_internal.cursor := CASE WHEN p_last.old_at IS NULL THEN p_cursor ELSE p_last.cursor END;
+    v_start bigint := CASE WHEN p_last.old_at IS NULL THEN p_start ELSE greatest(p_start, p_last.at) END;
+    v_end bigint := coalesce(p_last.old_at, 9223372036854775807);
+BEGIN
+    RETURN QUERY
+    SELECT m.seq, m.id, coalesce(m.stream, chr(1) || m.seq::text), m.stream, m.topic, m.type FROM pawl_internal.message m
+     WHERE m.kind = p_last.kind AND m.lane = p_last.lane AND m.seq > v_start AND m.seq <= v_end
+       AND NOT (m.seq <= v_was_at AND (m.xid = v_was_own OR pg_visible_in_snapshot(m.xid, v_was_seen)))
+       AND (m.xid = v_cursor.own OR pg_visible_in_snapshot(m.xid, v_cursor.seen))
+     ORDER BY m.seq LIMIT p_limit;
+END
+$$;
+
 -- name: message_to_aside
--- Moves rows of message aside.
+-- Copies messages that were read aside.
 -- params: p_kind smallint, p_lane integer, p_seqs bigint[], p_suspect_to bigint, p_reason smallint, p_scheduled_ms
 --   bigint. p_suspect_to: NULL: not lost; else lost, and those up to this seq may have begun
 -- returns: how many
--- tables: message (deleted), aside (inserted); the caller settles the holds and counts the tally
--- locks: the rows
+-- tables: message (read), aside (inserted); the caller settles the holds and counts the tally
 CREATE OR REPLACE FUNCTION pawl_internal.message_to_aside(
     p_kind smallint, p_lane integer, p_seqs bigint[], p_suspect_to bigint, p_reason smallint, p_scheduled_ms bigint)
     RETURNS integer
@@ -425,13 +449,10 @@ LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     v_count integer;
 BEGIN
-    WITH gone AS (
-        DELETE FROM pawl_internal.message m USING unnest(p_seqs) AS s(seq)
-         WHERE m.kind = p_kind AND m.lane = p_lane AND m.seq = s.seq RETURNING m.*)
     INSERT INTO pawl_internal.aside (seq, {{message}}, losses, reason, scheduled_ms)
-    SELECT g.seq, {{g.message}},
-           CASE WHEN p_suspect_to IS NULL THEN 0 WHEN g.seq <= p_suspect_to THEN 2 ELSE 1 END, p_reason, p_scheduled_ms
-      FROM gone g;
+    SELECT m.seq, {{m.message}},
+           CASE WHEN p_suspect_to IS NULL THEN 0 WHEN m.seq <= p_suspect_to THEN 2 ELSE 1 END, p_reason, p_scheduled_ms
+      FROM unnest(p_seqs) AS s(seq) JOIN pawl_internal.message m ON m.kind = p_kind AND m.lane = p_lane AND m.seq = s.seq;
     GET DIAGNOSTICS v_count = ROW_COUNT;
     RETURN v_count;
 END

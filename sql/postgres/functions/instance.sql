@@ -142,10 +142,10 @@ BEGIN
         FOR v_lost IN
             SELECT c.kind, array_agg(c.token ORDER BY c.token, s.seq) AS tokens,
                    array_agg(coalesce(m.id, a.id) ORDER BY c.token, s.seq) AS ids
-              FROM pawl_internal.claim c CROSS JOIN LATERAL unnest(c.seqs) AS s(seq)
-              LEFT JOIN pawl_internal.message m ON m.kind = c.kind AND m.lane = c.lane AND m.seq = s.seq
-              LEFT JOIN pawl_internal.aside a ON a.kind = c.kind AND a.seq = s.seq
-             WHERE c.instance = p_instance AND c.state = :CLAIM_ACTIVE AND c.token <= p_settled
+              FROM pawl_internal.claim_active c CROSS JOIN LATERAL unnest(pawl_internal.claim_seqs(c.claim)) AS s(seq)
+              LEFT JOIN pawl_internal.message m ON m.kind = c.kind AND m.lane = c.lane AND m.seq = s.seq AND c.source = :SOURCE_MESSAGE
+              LEFT JOIN pawl_internal.aside a ON a.kind = c.kind AND a.seq = s.seq AND c.source = :SOURCE_ASIDE
+             WHERE c.instance = p_instance AND c.token <= p_settled
                AND NOT EXISTS (SELECT 1 FROM unnest(p_tokens, p_numbers) AS h(token, seq)
                                 WHERE h.token = c.token AND h.seq = s.seq)
              GROUP BY c.kind ORDER BY c.kind LOOP
@@ -156,7 +156,7 @@ BEGIN
                 NULL;
             END;
         END LOOP;
-        SELECT coalesce(max(c.token), 0) INTO newest FROM pawl_internal.claim c WHERE c.instance = p_instance AND c.state = :CLAIM_ACTIVE;
+        SELECT coalesce(max(c.token), 0) INTO newest FROM pawl_internal.claim_active c WHERE c.instance = p_instance;
     ELSIF p_side = 2 THEN
         SELECT array_agg(c.token ORDER BY c.token, u.id) AS tokens, array_agg(u.id ORDER BY c.token, u.id) AS ids,
                array_agg(4::smallint) AS outcomes, array_agg(0::bigint) AS delays INTO v_lost
@@ -194,8 +194,8 @@ $$;
 -- returns: now_ms, lease_until_ms, lanes by kind (draining ones included), lanes taken and given, peers evicted, number of pauses and of
 --   other active instances
 -- raises: PW004 the instance is unknown, evicted or gone
--- tables: instance (updated), pause (read), those of epoch_follow, evict_silent, rebalance and pauses_settle
--- locks: its instance row, then those of epoch_follow, evict_silent, rebalance and pauses_settle
+-- tables: instance (updated), pause (read), those of epoch_check, epoch_follow, evict_silent, rebalance and pauses_settle
+-- locks: those of epoch_check, its instance row, then those of epoch_follow, evict_silent, rebalance and pauses_settle
 CREATE OR REPLACE FUNCTION pawl_internal.heartbeat(
     p_id uuid, p_processed bigint DEFAULT NULL, OUT now_ms bigint, OUT lease_until_ms bigint, OUT lanes_outbox integer,
     OUT lanes_inbox integer, OUT lanes_perspective integer, OUT taken integer, OUT given integer, OUT evicted integer,
@@ -208,8 +208,10 @@ DECLARE
     v_kinds integer;
     v_moved record;
 BEGIN
+    PERFORM pawl_internal.epoch_check();
     UPDATE pawl_internal.instance i SET beat_ms = v_now, lease_until_ms = v_now + i.lease_ms, absent_since_ms = 0,
-           processed = CASE WHEN p_processed >= 0 THEN p_processed ELSE i.processed END
+           processed = CASE WHEN p_processed >= 0 THEN p_processed ELSE i.processed END,
+           horizon = greatest(i.horizon, pg_snapshot_xmax(pg_current_snapshot()))
      WHERE i.id = p_id AND i.state = :INSTANCE_ACTIVE
     RETURNING i.kinds, i.lease_until_ms INTO v_kinds, lease_until_ms;
     IF NOT FOUND THEN
@@ -282,16 +284,16 @@ BEGIN
     IF p_wait THEN
         PERFORM 1 FROM pawl_internal.lane l
           WHERE l.owner = p_id
-             OR EXISTS (SELECT 1 FROM pawl_internal.claim c
-                         WHERE c.instance = p_id AND c.state = :CLAIM_ACTIVE AND c.kind = l.kind AND c.lane = l.lane)
+             OR EXISTS (SELECT 1 FROM pawl_internal.lane_claims(l.kind, l.lane) c WHERE c.instance = p_id)
           ORDER BY l.kind, l.lane FOR UPDATE;
-        PERFORM 1 FROM pawl_internal.claim c WHERE c.instance = p_id AND c.state = :CLAIM_ACTIVE ORDER BY c.token, c.part FOR UPDATE;
+        PERFORM 1 FROM pawl_internal.claim c
+          WHERE c.token IN (SELECT a.token FROM pawl_internal.claim_active a WHERE a.instance = p_id) AND c.state = :CLAIM_ACTIVE
+          ORDER BY c.token, c.part FOR UPDATE;
     END IF;
     SELECT array_agg(x.kind), array_agg(x.lane) INTO v_kinds, v_lanes
       FROM (SELECT l.kind, l.lane FROM pawl_internal.lane l
              WHERE l.owner = p_id
-                OR EXISTS (SELECT 1 FROM pawl_internal.claim c
-                            WHERE c.instance = p_id AND c.state = :CLAIM_ACTIVE AND c.kind = l.kind AND c.lane = l.lane)
+                OR EXISTS (SELECT 1 FROM pawl_internal.lane_claims(l.kind, l.lane) c WHERE c.instance = p_id)
              ORDER BY l.kind, l.lane FOR UPDATE SKIP LOCKED) x;
     UPDATE pawl_internal.lane l SET owner = NULL, draining = false
       FROM unnest(v_kinds, v_lanes) AS u(kind, lane) WHERE l.kind = u.kind AND l.lane = u.lane AND l.owner = p_id;
@@ -300,8 +302,9 @@ BEGIN
     FOR v_claim IN
         WITH locked AS MATERIALIZED (
             SELECT c.token, c.part FROM pawl_internal.claim c
-              JOIN unnest(v_kinds, v_lanes) AS u(kind, lane) ON u.kind = c.kind AND u.lane = c.lane
-             WHERE c.instance = p_id AND c.state = :CLAIM_ACTIVE ORDER BY c.token, c.part FOR UPDATE OF c SKIP LOCKED)
+             WHERE c.token IN (SELECT a.token FROM unnest(v_kinds, v_lanes) AS u(kind, lane)
+                                CROSS JOIN LATERAL pawl_internal.lane_claims(u.kind, u.lane) a WHERE a.instance = p_id)
+               AND c.state = :CLAIM_ACTIVE ORDER BY c.token, c.part FOR UPDATE OF c SKIP LOCKED)
         SELECT k.token, k.part FROM locked k
          WHERE (SELECT count(*) FROM locked n WHERE n.token = k.token)
                = (SELECT count(*) FROM pawl_internal.claim a WHERE a.token = k.token AND a.state = :CLAIM_ACTIVE)
@@ -327,7 +330,7 @@ BEGIN
     END;
     PERFORM pawl_internal.checkpoints_recover(p_id, p_now);
     v_all := v_all AND NOT EXISTS (SELECT 1 FROM pawl_internal.lane l WHERE l.owner = p_id)
-             AND NOT EXISTS (SELECT 1 FROM pawl_internal.claim c WHERE c.instance = p_id AND c.state = :CLAIM_ACTIVE)
+             AND NOT EXISTS (SELECT 1 FROM pawl_internal.claim_active c WHERE c.instance = p_id)
              AND NOT EXISTS (SELECT 1 FROM pawl_internal.checkpoint c WHERE c.instance = p_id);
     IF v_all THEN
         DELETE FROM pawl_internal.waiter w WHERE w.instance = p_id;
@@ -445,9 +448,9 @@ BEGIN
             'partition_count is %s in this schema, not %s; it is fixed when the schema is made', v_partitions, p_partition_count);
     END IF;
     INSERT INTO pawl_internal.instance (id, service, host, pid, metadata, kinds, max_partitions, slots, lease_ms, started_ms, beat_ms,
-                               lease_until_ms)
+                               lease_until_ms, horizon)
     VALUES (p_id, p_service, p_host, p_pid, p_metadata, p_kinds, coalesce(p_max_partitions, 0), coalesce(p_slots, 0), v_lease,
-            v_now, v_now, v_now + v_lease)
+            v_now, v_now, v_now + v_lease, pg_snapshot_xmax(pg_current_snapshot()))
     ON CONFLICT (id) DO NOTHING;
     IF NOT FOUND THEN
         RAISE EXCEPTION USING ERRCODE = 'PW003', MESSAGE = format(
@@ -604,8 +607,8 @@ SET jit = off AS $$
       LEFT JOIN (SELECT x.owner, count(*) FILTER (WHERE x.kind = :KIND_OUTBOX) AS outbox, count(*) FILTER (WHERE x.kind = :KIND_INBOX) AS inbox,
                         count(*) FILTER (WHERE x.kind = :KIND_PERSPECTIVE) AS perspective
                    FROM pawl_internal.lane x GROUP BY x.owner) l ON l.owner = i.id
-      LEFT JOIN (SELECT x.instance, count(*) AS claims, sum(cardinality(x.seqs)) AS in_flight
-                   FROM pawl_internal.claim x WHERE x.state = :CLAIM_ACTIVE GROUP BY x.instance) c ON c.instance = i.id
+      LEFT JOIN (SELECT x.instance, count(*) AS claims, sum(coalesce(cardinality(x.seqs), x.items)) AS in_flight
+                   FROM pawl_internal.claim_active x GROUP BY x.instance) c ON c.instance = i.id
       LEFT JOIN (SELECT x.instance, sum(cardinality(x.ids)) AS jobs
                    FROM pawl_internal.job_claim x WHERE x.state = :CLAIM_ACTIVE GROUP BY x.instance) j ON j.instance = i.id
      ORDER BY i.id

@@ -1,4 +1,4 @@
--- lane: lanes and partitions: their owners, and rebalancing.
+-- lane: lanes and partitions, their owners and rebalancing; and the ring of segments that their messages are put into.
 
 -- name: lane_share
 -- How many lanes of a kind an instance owns, and how many it should. As long as not all instances are full, those that
@@ -44,8 +44,7 @@ DECLARE
 BEGIN
     FOR v_lane IN SELECT l.lane FROM pawl_internal.lane l
                    WHERE l.kind = p_kind AND l.owner = p_instance AND l.draining
-                     AND NOT EXISTS (SELECT 1 FROM pawl_internal.claim c WHERE c.kind = p_kind AND c.lane = l.lane AND c.state = :CLAIM_ACTIVE
-                          AND c.token >= l.low_token)
+                     AND NOT EXISTS (SELECT 1 FROM pawl_internal.lane_claims(l.kind, l.lane))
                    ORDER BY l.lane FOR UPDATE SKIP LOCKED LOOP
         -- No claim begins on a draining lane, so what was seen without the lock still holds.
         UPDATE pawl_internal.lane l SET owner = NULL, draining = false WHERE l.kind = p_kind AND l.lane = v_lane;
@@ -71,42 +70,81 @@ BEGIN
 END
 $$;
 
--- name: lanes_piled
--- What a claim reads of its lanes, when a long-open transaction has made their old versions pile up.
--- params: p_instance uuid, p_kind smallint, p_early boolean: busy lanes are visited, and no others; p_now bigint
--- returns: overdue: some claim there is; drained: some lane waits for nothing but to be given up; busy: some lane is; of the
---   lanes to visit, by token: number, place in the table, token, where to read from (NULL: lane_start says), last seq read, and
---   whether a claim on them takes long
--- tables: lane, claim (read)
--- claim has the same statement over all lanes at once: one for both cost every claim 60 µs.
-CREATE OR REPLACE FUNCTION pawl_internal.lanes_piled(
-    p_instance uuid, p_kind smallint, p_early boolean, p_now bigint, OUT overdue boolean, OUT drained boolean, OUT busy boolean,
-    OUT lanes integer[], OUT places tid[], OUT tokens bigint[], OUT starts bigint[], OUT highs bigint[], OUT slow boolean[])
-LANGUAGE plpgsql STABLE AS $$
+-- name: lanes_filled
+-- The next of some lanes that have something to claim, found without a lock.
+-- params: p_kind smallint, p_lanes integer[]; p_tokens, p_ats, p_lows: of their newest claims; p_after integer: the places up to this
+--   one are left out, p_limit integer, p_now bigint
+-- returns: places in p_lanes, ascending; NULL: there are none. A lane in which late commits would be looked for very far back, time
+--   and again, or are being read (its low is -1), is among them
+-- tables: claim, message, hold (read)
+-- search_path: the caller's
+CREATE OR REPLACE FUNCTION pawl_internal.lanes_filled(
+    p_kind smallint, p_lanes integer[], p_tokens bigint[], p_ats bigint[], p_lows bigint[], p_after integer, p_limit integer, p_now bigint)
+    RETURNS integer[]
+LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    v_seen pg_snapshot := pg_current_snapshot();
+    v_max xid8 := pg_snapshot_xmax(v_seen);
+    v_own xid8 := pg_current_xact_id_if_assigned();
+    v_held boolean := EXISTS (SELECT 1 FROM pawl_internal.hold h WHERE h.kind = p_kind);
+    -- The segments that may have something: the one that messages go into, and those that are known not to be empty.
+    v_segment smallint := (SELECT q.last_value % 3 FROM pawl_internal.segment_seq q); -- pg_sequence_last_value would lock it for writing
+    v_more smallint[] := ARRAY(SELECT s.segment FROM pawl_internal.segment s WHERE s.since_ms > 0 AND s.segment <> v_segment);
 BEGIN
-    SELECT bool_or(x.overdue), bool_or(x.draining AND x.began_ms IS NULL), bool_or(x.busy),
-           array_agg(x.lane) FILTER (WHERE x.visit),
-           array_agg(x.place) FILTER (WHERE x.visit),
-           array_agg(x.token) FILTER (WHERE x.visit),
-           array_agg(x.start) FILTER (WHERE x.visit),
-           array_agg(x.high) FILTER (WHERE x.visit),
-           array_agg(x.began_ms IS NOT NULL) FILTER (WHERE x.visit)
-      INTO overdue, drained, busy, lanes, places, tokens, starts, highs, slow
-      FROM (SELECT y.*, NOT y.draining AND y.busy = p_early AS visit
-              FROM (SELECT l.lane, l.place, l.token, l.high, l.draining, c.began_ms, c.lease_until_ms <= p_now AS overdue,
-                   CASE WHEN l.open_xids = '{}' THEN l.low END AS start,
-                   c.began_ms IS NOT NULL AND c.began_ms > p_now - 1000
-                   -- a suspect holds up its stream, not its lane
-                   AND (c.suspect = :SUSPECT_NO OR EXISTS (
-                           SELECT 1 FROM pawl_internal.claim b WHERE b.kind = p_kind AND b.lane = l.lane AND b.state = :CLAIM_ACTIVE
-                              AND b.token >= l.low_token AND b.suspect = :SUSPECT_NO)) AS busy
-              FROM generate_series(0, pawl_internal.lane_count() - 1) AS n(lane)
-             CROSS JOIN LATERAL (SELECT s.ctid AS place, s.* FROM pawl_internal.lane s
-                                  WHERE s.kind = p_kind AND s.lane = n.lane ORDER BY s.era DESC LIMIT 1) l
-              LEFT JOIN LATERAL (SELECT a.began_ms, a.lease_until_ms, a.suspect FROM pawl_internal.claim a
-                                  WHERE a.kind = p_kind AND a.lane = l.lane AND a.state = :CLAIM_ACTIVE
-                                    AND a.token >= l.low_token OFFSET 0) c ON true -- OFFSET: lane by lane, always
-             WHERE l.owner = p_instance ORDER BY l.token OFFSET 0) y) x;
+    RETURN (
+        SELECT array_agg(f.n)
+          FROM (SELECT u.n FROM unnest(p_lanes, p_tokens, p_ats, p_lows) WITH ORDINALITY AS u(lane, token, at, low, n)
+                 WHERE u.n > p_after
+                   AND (u.low < 0
+                        OR EXISTS (SELECT 1 FROM pawl_internal.message m
+                                    WHERE m.segment IN (v_segment, v_more[1], v_more[2]) AND m.kind = p_kind AND m.lane = u.lane AND m.seq > u.at)
+                        OR (u.low < u.at AND EXISTS ( -- as cursor_next
+                            SELECT 1 FROM pawl_internal.claim c, LATERAL (SELECT (c.cursor).*) l,
+                                  LATERAL (SELECT least(c.at, CASE WHEN v_max > l.edge OR v_own >= l.edge THEN l.before END,
+                                                        CASE WHEN v_max > pg_snapshot_xmax(l.seen) OR v_own < l.edge THEN l.open_floor END,
+                                                        (SELECT min(o.floor) FROM unnest(l.open_xids, l.open_floors) AS o(xid, floor)
+                                                          WHERE o.xid = v_own OR pg_visible_in_snapshot(o.xid, v_seen))) AS start OFFSET 0) r
+                             WHERE c.token = u.token AND c.part = 1
+                               AND (r.start < c.at - 20000
+                                    OR (r.start < c.at
+                                        AND EXISTS (SELECT 1 FROM pawl_internal.message m
+                                                     WHERE m.kind = p_kind AND m.lane = u.lane AND m.seq > r.start AND m.seq <= c.at
+                                                       AND NOT (m.xid = l.own OR pg_visible_in_snapshot(m.xid, l.seen)))))))
+                        OR (v_held AND EXISTS (SELECT 1 FROM pawl_internal.hold h
+                                    WHERE h.kind = p_kind AND h.lane = u.lane AND h.state = :HOLD_WAITING AND h.due_ms <= p_now)))
+                 LIMIT p_limit) f);
+END
+$$;
+
+-- name: lanes_look
+-- What a claim needs to know of the caller's lanes when something is in flight there, read without a lock.
+-- params: p_instance, p_kind smallint, p_lane integer (NULL: all), p_early boolean: busy lanes are visited, and no others; p_now bigint
+-- returns: overdue: some claim there is; drained: some lane waits for nothing but to be given up; busy: some lane is; of the
+--   lanes to visit, the least recently claimed first: number; token, at and low of the newest claim
+-- tables: lane, claim (read)
+-- search_path: the caller's
+CREATE OR REPLACE FUNCTION pawl_internal.lanes_look(
+    p_instance uuid, p_kind smallint, p_lane integer, p_early boolean, p_now bigint, OUT flying boolean, OUT overdue boolean,
+    OUT drained boolean, OUT busy boolean, OUT lanes integer[], OUT tokens bigint[], OUT ats bigint[], OUT lows bigint[])
+LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+    -- A claim of suspects holds up their streams, not their lane.
+    SELECT true, bool_or(x.overdue), bool_or(x.draining AND x.began_ms IS NULL), bool_or(x.busy),
+           array_agg(x.lane) FILTER (WHERE NOT x.draining AND x.busy = p_early), array_agg(x.token) FILTER (WHERE NOT x.draining AND x.busy = p_early),
+           array_agg(x.at) FILTER (WHERE NOT x.draining AND x.busy = p_early), array_agg(x.low) FILTER (WHERE NOT x.draining AND x.busy = p_early)
+      INTO flying, overdue, drained, busy, lanes, tokens, ats, lows
+      FROM (SELECT l.lane, n.token, n.at, n.low, l.draining, a.overdue, a.began_ms, coalesce(a.began_ms > p_now - 1000 AND a.common, false) AS busy
+              FROM pawl_internal.lane l
+             CROSS JOIN LATERAL (SELECT c.token, c.turn, c.low_token, c.state, c.intact, c.at, c.low FROM pawl_internal.claim c
+                                  WHERE c.kind = p_kind AND c.lane = l.lane ORDER BY c.token DESC, c.part LIMIT 1) n
+             CROSS JOIN LATERAL (SELECT bool_or(c.lease_until_ms <= p_now) AS overdue, min(c.began_ms) AS began_ms,
+                                        bool_or(c.suspect = :SUSPECT_NO) AS common
+                                   FROM pawl_internal.claim c
+                                  WHERE (n.low_token < n.token OR n.state = :CLAIM_ACTIVE OR NOT n.intact)
+                                    AND c.kind = p_kind AND c.lane = l.lane AND c.token >= n.low_token AND c.state = :CLAIM_ACTIVE) a
+             WHERE l.kind = p_kind AND l.lane BETWEEN coalesce(p_lane, 0) AND coalesce(p_lane, 2147483647)
+               AND l.owner IS NOT DISTINCT FROM p_instance
+             ORDER BY greatest(l.token, n.turn) OFFSET 0) x;
 END
 $$;
 
@@ -214,16 +252,13 @@ BEGIN
 
         UPDATE pawl_internal.lane l SET owner = NULL, draining = false
          WHERE l.kind = p_kind AND l.owner = p_caller AND l.draining
-           AND NOT EXISTS (SELECT 1 FROM pawl_internal.claim c WHERE c.kind = p_kind AND c.lane = l.lane AND c.state = :CLAIM_ACTIVE
-                              AND c.token >= l.low_token);
+           AND NOT EXISTS (SELECT 1 FROM pawl_internal.lane_claims(l.kind, l.lane));
         GET DIAGNOSTICS given = ROW_COUNT;
 
         v_left := least(v_share.owned - v_share.quota, (v_lanes + 1) / 2);
         IF v_left > 0 THEN
             WITH surplus AS (
-                SELECT l.lane, EXISTS (SELECT 1 FROM pawl_internal.claim c
-                                        WHERE c.kind = p_kind AND c.lane = l.lane AND c.state = :CLAIM_ACTIVE
-                              AND c.token >= l.low_token) AS busy
+                SELECT l.lane, EXISTS (SELECT 1 FROM pawl_internal.lane_claims(l.kind, l.lane)) AS busy
                   FROM pawl_internal.lane l WHERE l.kind = p_kind AND l.owner = p_caller AND NOT l.draining
                  ORDER BY 2, l.lane DESC LIMIT v_left)
             UPDATE pawl_internal.lane l SET owner = CASE WHEN s.busy THEN l.owner END, draining = s.busy
@@ -254,6 +289,105 @@ BEGIN
 END
 $$;
 
+-- name: segment_held
+-- What still needs a segment.
+-- params: p_segment smallint
+-- returns: NULL: nothing; else what it is, for people
+-- tables: lane, claim, message (read)
+CREATE OR REPLACE FUNCTION pawl_internal.segment_held(p_segment smallint) RETURNS text
+LANGUAGE plpgsql VOLATILE
+SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_custom_plan AS $$
+DECLARE
+    v_held record;
+BEGIN
+    -- Every unread message is above the floor of the transaction that put it (cursor_next), or was not reached yet.
+    SELECT l.kind, l.lane INTO v_held
+      FROM pawl_internal.lane l
+     CROSS JOIN LATERAL (SELECT c AS last, c.at, (c.cursor).* FROM pawl_internal.claim c WHERE c.kind = l.kind AND c.lane = l.lane
+                          ORDER BY c.token DESC, c.part LIMIT 1) n
+     CROSS JOIN LATERAL (SELECT least(n.at, n.before, n.open_floor,
+                                      (SELECT min(o.floor) FROM unnest(n.open_floors) AS o(floor))) AS start OFFSET 0) r
+     WHERE EXISTS (SELECT 1 FROM pawl_internal.message m
+                    WHERE m.segment = p_segment AND m.kind = l.kind AND m.lane = l.lane AND m.seq > r.start
+                      AND NOT pawl_internal.was_read(m.seq, m.xid, n.last))
+     LIMIT 1;
+    IF FOUND THEN
+        RETURN format('unread messages of kind %s in lane %s', (ARRAY['outbox', 'inbox', 'perspective'])[v_held.kind], v_held.lane);
+    END IF;
+    SELECT c.kind, c.lane, c.instance INTO v_held
+      FROM pawl_internal.claim_active c
+     WHERE c.source = :SOURCE_MESSAGE
+       AND EXISTS (SELECT 1 FROM pawl_internal.message m
+                    WHERE m.segment = p_segment AND m.kind = c.kind AND m.lane = c.lane
+                      AND m.seq >= coalesce(c.seqs[1], c.start + 1) AND m.seq <= coalesce(c.seqs[cardinality(c.seqs)], c.at))
+     LIMIT 1;
+    IF FOUND THEN
+        RETURN format('messages of kind %s in lane %s that instance %s has', (ARRAY['outbox', 'inbox', 'perspective'])[v_held.kind],
+                      v_held.lane, v_held.instance);
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+-- name: segments_rotate
+-- Empties one segment that nothing needs any more, or lets messages go into the next one when the current one is large or
+-- old enough and the next one is empty.
+-- returns: whether it did something; the other may be due then, in a transaction of its own
+-- tables: segment (updated), message (truncated), settings (read), those of segment_held
+-- locks: the segment against everything, for which it waits 20 ms at most: a transaction that has put into it or read it and is open, or a
+--   dump, has locked it, and puts go on in the current one meanwhile. What needs the segment is looked up under the lock.
+CREATE OR REPLACE FUNCTION pawl_internal.segments_rotate() RETURNS boolean
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET lock_timeout = '20ms' AS $$
+DECLARE
+    v_now bigint := pawl_internal.now_ms();
+    v_switched bigint := pg_sequence_last_value('pawl_internal.segment_seq');
+    v_current smallint := v_switched % 3;
+    v_segment smallint;
+    v_held text;
+    v_due boolean;
+BEGIN
+    FOR v_segment IN SELECT s.segment FROM pawl_internal.segment s
+                      WHERE s.segment <> v_current AND pg_relation_size('pawl_internal.message_' || s.segment) > 0
+                      ORDER BY (s.segment - v_current + 3) % 3 LOOP -- the next one first
+        v_held := pawl_internal.segment_held(v_segment);
+        IF v_held IS NULL THEN
+            BEGIN
+                CASE v_segment
+                WHEN 0 THEN LOCK TABLE pawl_internal.message_0 IN ACCESS EXCLUSIVE MODE;
+                WHEN 1 THEN LOCK TABLE pawl_internal.message_1 IN ACCESS EXCLUSIVE MODE;
+                ELSE LOCK TABLE pawl_internal.message_2 IN ACCESS EXCLUSIVE MODE;
+                END CASE;
+                v_held := pawl_internal.segment_held(v_segment);
+                IF v_held IS NULL THEN
+                    CASE v_segment
+                    WHEN 0 THEN TRUNCATE pawl_internal.message_0;
+                    WHEN 1 THEN TRUNCATE pawl_internal.message_1;
+                    ELSE TRUNCATE pawl_internal.message_2;
+                    END CASE;
+                    UPDATE pawl_internal.segment s SET since_ms = 0, held = NULL WHERE s.segment = v_segment;
+                    RETURN true;
+                END IF;
+            EXCEPTION WHEN lock_not_available THEN
+                v_held := 'an open transaction that has put into it or read it, or a dump';
+            END;
+        END IF;
+        UPDATE pawl_internal.segment s SET held = v_held WHERE s.segment = v_segment AND s.held IS DISTINCT FROM v_held;
+    END LOOP;
+    INSERT INTO pawl_internal.segment AS s (segment, since_ms) VALUES (v_current, v_now)
+    ON CONFLICT (segment) DO UPDATE SET since_ms = v_now, held = NULL WHERE s.since_ms = 0;
+    SELECT g.size >= s.segment_bytes OR (g.size > 0 AND c.since_ms <= v_now - s.segment_ms) INTO v_due
+      FROM pawl_internal.settings s, pawl_internal.segment c,
+           (SELECT pg_relation_size('pawl_internal.message_' || v_current) AS size) g WHERE c.segment = v_current;
+    IF v_due AND pg_relation_size('pawl_internal.message_' || (v_current + 1) % 3) = 0 THEN
+        PERFORM setval('pawl_internal.segment_seq', v_switched + 1);
+        UPDATE pawl_internal.segment s SET since_ms = v_now, held = NULL WHERE s.segment = (v_current + 1) % 3;
+        RETURN true;
+    END IF;
+    RETURN false;
+END
+$$;
+
 -- name: view_lanes
 -- The lanes of a kind, their owners and what is in flight or held on them.
 -- params: p_kind smallint
@@ -263,8 +397,24 @@ CREATE OR REPLACE FUNCTION pawl_internal.view_lanes(p_kind smallint) RETURNS TAB
     lane integer, owner uuid, token bigint, high bigint, moves bigint, draining boolean, claims integer, holds integer)
 LANGUAGE sql VOLATILE SECURITY DEFINER ROWS 64
 SET jit = off AS $$
-    SELECT l.lane, l.owner, l.token, l.high, l.moves, l.draining,
-           (SELECT count(*) FROM pawl_internal.claim c WHERE c.kind = l.kind AND c.lane = l.lane AND c.state = :CLAIM_ACTIVE)::integer,
+    SELECT l.lane, l.owner, greatest(l.token, n.turn), n.at, l.moves, l.draining,
+           (SELECT count(*) FROM pawl_internal.lane_claims(l.kind, l.lane))::integer,
            (SELECT count(*) FROM pawl_internal.hold h WHERE h.kind = l.kind AND h.lane = l.lane)::integer
-      FROM pawl_internal.lane l WHERE l.kind = p_kind ORDER BY l.lane
+      FROM pawl_internal.lane l
+     CROSS JOIN LATERAL (SELECT c.turn, c.at FROM pawl_internal.claim c WHERE c.kind = l.kind AND c.lane = l.lane
+                          ORDER BY c.token DESC, c.part LIMIT 1) n
+     WHERE l.kind = p_kind ORDER BY l.lane
+$$;
+
+-- name: view_segments
+-- The segments that messages are in.
+-- returns: one row each: its number, whether messages go into it, since when they do or did (0: it is empty), how many bytes it has with
+--   its indexes and after how many the next one is due, and what it waits for before it can be emptied (NULL: nothing that is known)
+-- tables: segment, settings (read)
+CREATE OR REPLACE FUNCTION pawl_internal.view_segments() RETURNS TABLE (
+    segment smallint, current boolean, since_ms bigint, bytes bigint, bytes_due bigint, held text)
+LANGUAGE sql VOLATILE SECURITY DEFINER ROWS 3 AS $$
+    SELECT s.segment, s.segment = pg_sequence_last_value('pawl_internal.segment_seq') % 3, s.since_ms,
+           pg_total_relation_size('pawl_internal.message_' || s.segment), c.segment_bytes, s.held
+      FROM pawl_internal.segment s, pawl_internal.settings c ORDER BY s.segment
 $$;

@@ -25,6 +25,7 @@ DECLARE
     v_aside bigint := 0;
     v_dead bigint := 0;
 BEGIN
+    PERFORM pawl_internal.claims_list(ARRAY[p_token]);
     SELECT c.kind, c.lane, c.source, c.seqs, c.suspect, c.policy, c.max_attempts INTO v_claim
       FROM pawl_internal.claim c WHERE c.token = p_token AND c.part = p_part AND c.state = :CLAIM_ACTIVE;
     IF NOT FOUND THEN
@@ -100,7 +101,7 @@ $$;
 CREATE OR REPLACE FUNCTION pawl_internal.claim_items(p_token bigint, p_part integer) RETURNS SETOF pawl_internal.item
 LANGUAGE sql VOLATILE ROWS 100 AS $$
     SELECT c.token, c.lease_until_ms, m.seq, {{m.message}}, 1, 0, false, false
-      FROM pawl_internal.claim c CROSS JOIN LATERAL unnest(c.seqs) AS s(seq)
+      FROM pawl_internal.claim c CROSS JOIN LATERAL unnest(pawl_internal.claim_seqs(c)) AS s(seq)
       JOIN pawl_internal.message m ON m.kind = c.kind AND m.lane = c.lane AND m.seq = s.seq
      WHERE c.token = p_token AND c.part = p_part AND c.state = :CLAIM_ACTIVE AND c.source = :SOURCE_MESSAGE
     UNION ALL
@@ -163,25 +164,21 @@ DECLARE
 BEGIN
     FOR v_lane IN SELECT l.lane FROM pawl_internal.lane l
                    WHERE l.kind = p_kind AND (NOT p_own OR l.owner = p_caller)
-                     AND EXISTS (SELECT 1 FROM pawl_internal.claim c
-                                  WHERE c.kind = p_kind AND c.lane = l.lane AND c.state = :CLAIM_ACTIVE AND c.token >= l.low_token
-                                    AND c.lease_until_ms <= p_now) ORDER BY l.lane LOOP
+                     AND EXISTS (SELECT 1 FROM pawl_internal.lane_claims(l.kind, l.lane) c WHERE c.lease_until_ms <= p_now) ORDER BY l.lane LOOP
         SELECT l.owner INTO v_owner FROM pawl_internal.lane l WHERE l.kind = p_kind AND l.lane = v_lane FOR UPDATE SKIP LOCKED;
         CONTINUE WHEN NOT FOUND;
         IF v_instances IS NULL THEN
             SELECT array_agg(i.instance), array_agg(e.token), array_agg(e.seq)
               INTO v_instances, v_edge_tokens, v_edge_seqs
-              FROM (SELECT DISTINCT c.instance FROM pawl_internal.claim c
-                     WHERE c.kind = p_kind AND c.state = :CLAIM_ACTIVE AND c.lease_until_ms <= p_now) i
+              FROM (SELECT DISTINCT c.instance FROM pawl_internal.claim_active c WHERE c.kind = p_kind AND c.lease_until_ms <= p_now) i
              CROSS JOIN LATERAL pawl_internal.claim_edge(i.instance) e;
         END IF;
         v_ended := 0;
         FOR v_claim IN
             WITH locked AS MATERIALIZED (
                 SELECT c.token, c.part, c.instance, c.lease_until_ms FROM pawl_internal.claim c
-                 WHERE c.kind = p_kind AND c.lane = v_lane AND c.state = :CLAIM_ACTIVE
-                   AND c.token IN (SELECT o.token FROM pawl_internal.claim o
-                                    WHERE o.kind = p_kind AND o.lane = v_lane AND o.state = :CLAIM_ACTIVE AND o.lease_until_ms <= p_now)
+                 WHERE c.state = :CLAIM_ACTIVE
+                   AND c.token IN (SELECT o.token FROM pawl_internal.lane_claims(p_kind, v_lane) o WHERE o.lease_until_ms <= p_now)
                  ORDER BY c.token, c.part FOR UPDATE SKIP LOCKED)
             SELECT k.token, k.part, k.instance FROM locked k
              WHERE k.lease_until_ms <= p_now
@@ -229,8 +226,9 @@ DECLARE
 BEGIN
     {{items p_tokens, p_ids?}}
     {{needs p_instance, p_kind}}
-    PERFORM 1 FROM pawl_internal.claim c WHERE c.token = ANY (p_tokens) AND c.instance = p_instance AND c.kind = p_kind
+    PERFORM 1 FROM pawl_internal.claim c WHERE c.token = ANY (p_tokens) AND c.instance = p_instance AND c.kind IS NOT DISTINCT FROM p_kind
       ORDER BY c.token, c.part FOR UPDATE;
+    PERFORM pawl_internal.claims_list(p_tokens);
     FOR v_token IN SELECT DISTINCT t.token FROM unnest(p_tokens) AS t(token) ORDER BY 1 LOOP
         FOR v_item IN SELECT r.n, r.answer FROM pawl_internal.renew_token(p_instance, p_kind, v_token, p_tokens, p_ids, v_lease) r LOOP
             v_answers[v_item.n] := v_item.answer;
@@ -261,7 +259,7 @@ DECLARE
     v_n bigint[];
     v_answer smallint[];
     v_seqs bigint[];
-    v_part record;
+    v_part pawl_internal.claim;
     v_named bigint[];
     v_whole smallint := 3;
 BEGIN
@@ -280,7 +278,7 @@ BEGIN
       LEFT JOIN (SELECT DISTINCT d.id FROM held d) f ON f.id = m.id;
 
     FOR v_part IN SELECT c.* FROM pawl_internal.claim c
-                   WHERE c.token = p_token AND c.instance = p_instance AND c.kind = p_kind AND c.state = :CLAIM_ACTIVE
+                   WHERE c.token = p_token AND c.instance = p_instance AND c.kind IS NOT DISTINCT FROM p_kind AND c.state = :CLAIM_ACTIVE
                    ORDER BY c.part LOOP
         v_whole := 1;
         v_named := ARRAY(SELECT s.seq FROM unnest(v_part.seqs) AS s(seq) WHERE v_all OR s.seq = ANY (v_seqs) ORDER BY 1);
@@ -294,15 +292,17 @@ BEGIN
         UPDATE pawl_internal.claim c
            SET intact = false, seqs = ARRAY(SELECT s.seq FROM unnest(c.seqs) AS s(seq) WHERE s.seq <> ALL (v_named) ORDER BY 1)
          WHERE c.token = p_token AND c.part = v_part.part;
-        INSERT INTO pawl_internal.claim (token, part, kind, lane, instance, source, suspect, intact, policy, max_attempts,
-                                lease_until_ms, began_ms, request, seqs)
-        SELECT p_token, (SELECT max(x.part) FROM pawl_internal.claim x WHERE x.token = p_token) + 1, v_part.kind, v_part.lane,
-               v_part.instance, v_part.source, v_part.suspect, false, v_part.policy, v_part.max_attempts, p_lease,
-               v_part.began_ms, v_part.request, v_named;
+        v_part.part := (SELECT max(x.part) FROM pawl_internal.claim x WHERE x.token = p_token) + 1;
+        v_part.intact := false;
+        v_part.lost := 0;
+        v_part.lease_until_ms := p_lease;
+        v_part.seqs := v_named;
+        v_part.done_ids := '{}';
+        PERFORM pawl_internal.claim_add(v_part);
     END LOOP;
     IF v_whole = 3 AND v_all THEN
         SELECT CASE WHEN count(*) > 0 AND bool_and(c.state = :CLAIM_DONE) THEN :ANSWER_DUPLICATE ELSE :ANSWER_STALE END INTO v_whole
-          FROM pawl_internal.claim c WHERE c.token = p_token AND c.instance = p_instance AND c.kind = p_kind;
+          FROM pawl_internal.claim c WHERE c.token = p_token AND c.instance = p_instance AND c.kind IS NOT DISTINCT FROM p_kind;
     END IF;
     RETURN QUERY SELECT u.n, u.answer FROM unnest(v_n, v_answer) AS u(n, answer)
                   UNION ALL

@@ -49,10 +49,13 @@ BEGIN
                                      UNION SELECT a.kind, a.lane FROM pawl_internal.aside a WHERE a.id = p_name::uuid)
           ORDER BY l.kind, l.lane FOR UPDATE;
         PERFORM 1 FROM pawl_internal.claim c
-          JOIN (SELECT m.kind, m.lane, m.seq FROM pawl_internal.message m WHERE m.id = p_name::uuid
-                UNION SELECT a.kind, a.lane, a.seq FROM pawl_internal.aside a WHERE a.id = p_name::uuid) s
-            ON s.kind = c.kind AND s.lane = c.lane AND s.seq = ANY (c.seqs)
-         WHERE c.state = :CLAIM_ACTIVE ORDER BY c.token, c.part FOR SHARE OF c;
+         WHERE c.state = :CLAIM_ACTIVE
+           AND (c.token, c.part) IN (SELECT o.token, o.part
+                                       FROM (SELECT m.kind, m.lane, m.seq FROM pawl_internal.message m WHERE m.id = p_name::uuid
+                                             UNION SELECT a.kind, a.lane, a.seq FROM pawl_internal.aside a WHERE a.id = p_name::uuid) s
+                                      CROSS JOIN LATERAL pawl_internal.lane_claims(s.kind, s.lane) o
+                                      WHERE s.seq = ANY (pawl_internal.claim_seqs(o)))
+         ORDER BY c.token, c.part FOR SHARE;
         FOR v_row IN SELECT a.kind, a.lane, a.key FROM pawl_internal.aside a
                       WHERE a.id = p_name::uuid AND a.scheduled_ms = pawl_internal.until_resumed() ORDER BY a.kind, a.key LOOP
             PERFORM 1 FROM pawl_internal.hold h WHERE h.kind = v_row.kind AND h.key = v_row.key FOR UPDATE;
@@ -146,6 +149,7 @@ DECLARE
     v_duplicates bigint := 0;
     v_xid xid8;
     v_now bigint;
+    v_segment smallint := pg_sequence_last_value('pawl_internal.segment_seq') % 3;
 BEGIN
     IF (p_kind BETWEEN :KIND_OUTBOX AND :KIND_PERSPECTIVE) IS NOT TRUE THEN
         RAISE EXCEPTION USING ERRCODE = 'PW001',
@@ -168,15 +172,17 @@ BEGIN
     v_answers := CASE WHEN p_kind = :KIND_INBOX THEN pawl_internal.put_dedupe(p_ids, p_payloads, p_consumer, p_hashes, v_now)
                       ELSE array_fill(:ANSWER_APPLIED::smallint, ARRAY[v_count]) END;
 
-    -- A function scan keeps the order of the arrays, and nextval is drawn row by row after the filter.
-    INSERT INTO pawl_internal.message (seq, {{message}})
-    SELECT nextval('pawl_internal.message_seq'), p_kind, p.partition % pawl_internal.lane_count(), p.partition, p.id, p.stream, p.topic,
+    -- A function scan keeps the order of the arrays, and nextval is drawn row by row after the filter. What is read together, the
+    -- messages of a lane, is stored together.
+    INSERT INTO pawl_internal.message (segment, seq, xid, {{message}})
+    SELECT v_segment, p.seq, v_xid, p_kind, p.partition % pawl_internal.lane_count(), p.partition, p.id, p.stream, p.topic,
            p.type, p.payload, p.headers, p.correlation_id, p.causation_id, p.traceparent, p_consumer, v_now
-      FROM (SELECT u.*, pawl_internal.partition_here(coalesce(u.stream, u.id::text)) AS partition
+      FROM (SELECT u.*, pawl_internal.partition_here(coalesce(u.stream, u.id::text)) AS partition, nextval('pawl_internal.message_seq') AS seq
               FROM unnest(p_ids, p_streams, p_topics, p_types, p_payloads, p_headers, p_correlation_ids,
                           p_causation_ids, p_traceparents, v_answers)
                    AS u(id, stream, topic, type, payload, headers, correlation_id, causation_id, traceparent, answer)
-             WHERE u.answer = :ANSWER_APPLIED OR u.answer IS NULL) p;
+             WHERE u.answer = :ANSWER_APPLIED OR u.answer IS NULL OFFSET 0) p
+     ORDER BY p.partition % pawl_internal.lane_count(), p.seq;
     GET DIAGNOSTICS v_applied = ROW_COUNT;
     IF p_kind = :KIND_INBOX THEN
         SELECT count(*) INTO v_duplicates FROM unnest(v_answers) AS a(answer) WHERE a.answer = :ANSWER_DUPLICATE;

@@ -132,7 +132,8 @@ BEGIN
     IF NOT p_exact THEN
         IF EXISTS (SELECT 1 FROM pawl_internal.checkpoint c WHERE c.perspective = p_key AND c.due_ms IS NOT NULL)
            OR EXISTS (SELECT 1 FROM pawl_internal.checkpoint c WHERE c.perspective = p_key AND c.status = :CHECKPOINT_FAILED)
-           OR EXISTS (SELECT 1 FROM (SELECT m.stream FROM pawl_internal.message m WHERE m.kind = :KIND_PERSPECTIVE
+           OR EXISTS (SELECT 1 FROM (SELECT m.stream FROM pawl_internal.lane l
+                                      CROSS JOIN LATERAL pawl_internal.lane_waiting(l.kind, l.lane, 0, 2147483647, true) m WHERE l.kind = :KIND_PERSPECTIVE
                                      UNION SELECT a.stream FROM pawl_internal.aside a WHERE a.kind = :KIND_PERSPECTIVE) w
                         JOIN pawl_internal.checkpoint c ON c.stream = w.stream AND c.perspective = p_key
                         JOIN pawl_internal.stream s ON s.stream = w.stream WHERE c.version < s.version) THEN

@@ -5,7 +5,7 @@
 -- params: p_instance, p_kind, p_tokens bigint[], p_ids uuid[], p_statuses integer[] (one per item), p_debug boolean: keep
 --   them in the history
 -- returns: one answer per item: 1 applied, 2 duplicate, 3 stale, 4 conflict (an earlier one is unfinished), 5 invalid status
--- tables: claim (updated), message, aside (deleted), hold, history, tally
+-- tables: claim (updated), message (read), aside (deleted), hold, history, tally
 -- locks: the claim parts in the order (token, part), never the lane
 CREATE OR REPLACE FUNCTION pawl_internal.complete(
     p_instance uuid, p_kind smallint, p_tokens bigint[], p_ids uuid[], p_statuses integer[], p_debug boolean)
@@ -45,8 +45,10 @@ BEGIN
         SELECT array_agg(DISTINCT u.token), bool_and(u.status BETWEEN 2 AND 7) INTO v_tokens, v_valid
           FROM unnest(p_tokens, p_statuses) AS u(token, status);
     END IF;
-    PERFORM 1 FROM pawl_internal.claim c WHERE c.token = ANY (v_tokens) AND c.instance = p_instance AND c.kind = p_kind
-      ORDER BY c.token, c.part FOR UPDATE;
+    IF cardinality(v_tokens) > 1 THEN
+        PERFORM 1 FROM pawl_internal.claim c WHERE c.token = ANY (v_tokens) AND c.instance = p_instance AND c.kind IS NOT DISTINCT FROM p_kind
+          ORDER BY c.token, c.part FOR UPDATE;
+    END IF;
 
     -- Most calls end whole claims.
     IF v_valid THEN
@@ -56,6 +58,10 @@ BEGIN
             RETURN array_fill(:ANSWER_APPLIED::smallint, ARRAY[v_count]);
         END IF;
     END IF;
+    IF cardinality(v_tokens) = 1 THEN
+        PERFORM 1 FROM pawl_internal.claim c WHERE c.token = v_tokens[1] AND c.instance = p_instance AND c.kind IS NOT DISTINCT FROM p_kind ORDER BY c.part FOR UPDATE;
+    END IF;
+    PERFORM pawl_internal.claims_list(v_tokens);
     IF cardinality(v_whole) = 0 THEN
         v_answers := array_fill(:ANSWER_INVALID::smallint, ARRAY[v_count]);
     ELSE
@@ -84,7 +90,7 @@ $$;
 -- Ends the items of one token that a call names, per stream a prefix of what is unfinished.
 -- params: p_token: the one to look at; p_tokens, p_ids, p_statuses: the whole call; p_keep: write the history; p_now
 -- returns: n: place in the call, answer, aside_gone: it was aside. Items with a wrong status are left out.
--- tables: claim (updated), message, aside (deleted), hold, history
+-- tables: claim (updated), message (read), aside (deleted), hold, history
 -- locks: the parts of the token (held by the caller), the holds
 CREATE OR REPLACE FUNCTION pawl_internal.complete_some(
     p_instance uuid, p_kind smallint, p_token bigint, p_tokens bigint[], p_ids uuid[], p_statuses integer[],
@@ -144,64 +150,39 @@ END
 $$;
 
 -- name: complete_whole
--- Ends the claims of waiting messages of which a call names all items, with no work per stream.
+-- Ends the claims of waiting messages of which a call names all items, without looking at a message.
 -- params: p_instance, p_kind, p_tokens bigint[] and p_ids uuid[] (one per item), p_one boolean: all of one
 --   token, p_keep boolean: write the history, p_now
 -- returns: the tokens that ended; the careful way must decide about the others
--- tables: claim (updated), message (deleted), history
--- locks: none: the caller holds the claim parts
+-- tables: claim (updated), message (read), history
+-- locks: the claim parts (held by the caller when there are several)
+-- search_path: the caller's
 CREATE OR REPLACE FUNCTION pawl_internal.complete_whole(
     p_instance uuid, p_kind smallint, p_tokens bigint[], p_ids uuid[], p_one boolean, p_keep boolean, p_now bigint) RETURNS bigint[]
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
-    v_claim record;
-    v_ids uuid[];
-    v_ended bigint[] := '{}';
+    v_ended bigint[];
 BEGIN
-    BEGIN
-        -- The fence (OFFSET 0) keeps this on the
-        -- primary key: a partial index looks smaller to the planner, and holds the dead entries of every claim there was.
-        -- An intact part is the only one of its token.
-        FOR v_claim IN
-            SELECT g.token, g.ids, c.lane, c.seqs[1] AS low, c.seqs[cardinality(c.seqs)] AS high
-              FROM (SELECT p_tokens[1] AS token, p_ids AS ids WHERE p_one
-                     UNION ALL
-                    SELECT u.token, array_agg(u.id) AS ids
-                      FROM unnest(p_tokens, p_ids) AS u(token, id) WHERE NOT p_one GROUP BY u.token) g
-             CROSS JOIN LATERAL (SELECT x.* FROM pawl_internal.claim x WHERE x.token = g.token AND x.part = 1 OFFSET 0) c
-             WHERE c.instance = p_instance AND c.kind = p_kind AND c.state = :CLAIM_ACTIVE AND c.source = :SOURCE_MESSAGE AND c.intact
-               AND c.done_ids = '{}' AND cardinality(c.seqs) = cardinality(g.ids)
-             ORDER BY g.token LOOP
-            -- All items of the claim lie between its first and its last: the rows there are exactly them.
-            IF p_keep THEN
-                WITH gone AS (
-                    DELETE FROM pawl_internal.message m
-                     WHERE m.kind = p_kind AND m.lane = v_claim.lane AND m.seq >= v_claim.low AND m.seq <= v_claim.high
-                    RETURNING m.*),
-                kept AS (
-                    INSERT INTO pawl_internal.history (seq, {{message}}, attempts,
-                                              deaths, ended_ms)
-                    SELECT g.seq, {{g.message}}, 0, 0, p_now FROM gone g)
-                SELECT array_agg(g.id) INTO v_ids FROM gone g;
-            ELSE
-                WITH gone AS (
-                    DELETE FROM pawl_internal.message m
-                     WHERE m.kind = p_kind AND m.lane = v_claim.lane AND m.seq >= v_claim.low AND m.seq <= v_claim.high
-                    RETURNING m.id)
-                SELECT array_agg(g.id) INTO v_ids FROM gone g;
-            END IF;
-            -- Handlers that run side by side do not end in the order of the grant.
-            IF v_ids IS DISTINCT FROM v_claim.ids
-               AND (SELECT array_agg(u.id ORDER BY u.id) FROM unnest(v_ids) AS u(id))
-                   IS DISTINCT FROM (SELECT array_agg(u.id ORDER BY u.id) FROM unnest(v_claim.ids) AS u(id)) THEN
-                RAISE EXCEPTION USING ERRCODE = 'PW900', MESSAGE = 'not these items';
-            END IF;
-            v_ended := v_ended || v_claim.token;
-        END LOOP;
-    EXCEPTION WHEN SQLSTATE 'PW900' THEN
-        RETURN '{}';
-    END;
-    UPDATE pawl_internal.claim c SET state = :CLAIM_DONE, seqs = NULL, done_ids = NULL WHERE c.token = ANY (v_ended) AND c.part = 1;
+    -- The ids are the claim's when there are as many and they have its hash. An intact part is the only one of its token. The
+    -- fence (OFFSET 0) and IS NOT DISTINCT, here and below, keep this on the primary key.
+    WITH ended AS (
+        UPDATE pawl_internal.claim c SET state = :CLAIM_DONE, seqs = NULL, done_ids = NULL
+          FROM (SELECT p_tokens[1] AS token, count(*) AS items, bit_xor(uuid_hash_extended(u.id, 0)) AS hash
+                  FROM unnest(p_ids) AS u(id) WHERE p_one
+                 UNION ALL
+                SELECT u.token, count(*), bit_xor(uuid_hash_extended(u.id, 0))
+                  FROM unnest(p_tokens, p_ids) AS u(token, id) WHERE NOT p_one GROUP BY u.token OFFSET 0) g
+         WHERE c.token = g.token AND c.part = 1 AND c.instance = p_instance AND c.kind IS NOT DISTINCT FROM p_kind AND c.state = :CLAIM_ACTIVE
+           AND c.source = :SOURCE_MESSAGE AND c.intact AND c.done_ids = '{}' AND c.items = g.items AND c.ids_hash = g.hash
+        RETURNING c.token)
+    SELECT coalesce(array_agg(e.token), '{}') INTO v_ended FROM ended e;
+    IF p_keep AND cardinality(v_ended) > 0 THEN
+        INSERT INTO pawl_internal.history (seq, {{message}}, attempts, deaths, ended_ms)
+        SELECT m.seq, {{m.message}}, 0, 0, p_now
+          FROM pawl_internal.claim c CROSS JOIN LATERAL unnest(pawl_internal.claim_seqs(c)) AS s(seq)
+          JOIN pawl_internal.message m ON m.kind = c.kind AND m.lane = c.lane AND m.seq = s.seq
+         WHERE c.token = ANY (v_ended) AND c.part = 1;
+    END IF;
     RETURN v_ended;
 END
 $$;
@@ -215,7 +196,7 @@ CREATE OR REPLACE FUNCTION pawl_internal.ended_answer(p_instance uuid, p_kind sm
 LANGUAGE sql VOLATILE AS $$
     -- done_ids NULL: the part ended whole and forgot its lists.
     SELECT CASE WHEN coalesce(bool_or(c.done_ids IS NULL OR p_id = ANY (c.done_ids)), false) THEN :ANSWER_DUPLICATE ELSE :ANSWER_STALE END::smallint
-      FROM pawl_internal.claim c WHERE c.token = p_token AND c.instance = p_instance AND c.kind = p_kind
+      FROM pawl_internal.claim c WHERE c.token = p_token AND c.instance = p_instance AND c.kind IS NOT DISTINCT FROM p_kind
 $$;
 
 -- name: fail
@@ -245,8 +226,9 @@ BEGIN
     {{needs p_instance, p_kind}}
     answers := array_fill(:ANSWER_STALE::smallint, ARRAY[v_count]);
     outcomes := array_fill(0::smallint, ARRAY[v_count]);
-    PERFORM 1 FROM pawl_internal.claim c WHERE c.token = ANY (p_tokens) AND c.instance = p_instance AND c.kind = p_kind
+    PERFORM 1 FROM pawl_internal.claim c WHERE c.token = ANY (p_tokens) AND c.instance = p_instance AND c.kind IS NOT DISTINCT FROM p_kind
       ORDER BY c.token, c.part FOR UPDATE;
+    PERFORM pawl_internal.claims_list(p_tokens);
     FOR v_n IN 1 .. v_count LOOP
         SELECT f.* INTO v_item FROM pawl_internal.item_find(p_instance, p_kind, p_tokens[v_n], p_ids[v_n]) f;
         IF NOT FOUND THEN
@@ -379,20 +361,21 @@ AS $$
 BEGIN
     RETURN QUERY
     SELECT m.seq, c.source, c.lane, coalesce(m.stream, chr(1) || m.seq::text), 0, 0, c.policy, c.max_attempts
-      FROM pawl_internal.claim c JOIN pawl_internal.message m ON m.kind = c.kind AND m.lane = c.lane AND m.id = p_id AND m.seq = ANY (c.seqs)
-     WHERE c.token = p_token AND c.instance = p_instance AND c.kind = p_kind AND c.state = :CLAIM_ACTIVE AND c.source = :SOURCE_MESSAGE
+      FROM pawl_internal.claim c JOIN pawl_internal.message m ON m.kind = c.kind AND m.lane = c.lane AND m.id = p_id AND m.seq >= c.seqs[1]
+                                 AND m.seq <= c.seqs[cardinality(c.seqs)] AND m.seq = ANY (c.seqs)
+     WHERE c.token = p_token AND c.instance = p_instance AND c.kind IS NOT DISTINCT FROM p_kind AND c.state = :CLAIM_ACTIVE AND c.source = :SOURCE_MESSAGE
      UNION ALL
     SELECT a.seq, c.source, c.lane, a.key, a.attempts, a.deaths, c.policy, c.max_attempts
       FROM pawl_internal.claim c JOIN pawl_internal.aside a ON a.kind = c.kind AND a.id = p_id AND a.seq = ANY (c.seqs)
-     WHERE c.token = p_token AND c.instance = p_instance AND c.kind = p_kind AND c.state = :CLAIM_ACTIVE AND c.source = :SOURCE_ASIDE
+     WHERE c.token = p_token AND c.instance = p_instance AND c.kind IS NOT DISTINCT FROM p_kind AND c.state = :CLAIM_ACTIVE AND c.source = :SOURCE_ASIDE
      ORDER BY 1 LIMIT 1;
 END
 $$;
 
 -- name: items_finish
--- Removes finished messages from any table, and keeps them in the history when asked.
+-- Removes finished messages from aside, and keeps all of them in the history when asked.
 -- params: p_kind, p_lane, p_seqs bigint[], p_keep boolean, p_now
--- tables: message, aside (deleted), history (inserted)
+-- tables: message (read), aside (deleted), history (inserted)
 -- locks: the rows
 CREATE OR REPLACE FUNCTION pawl_internal.items_finish(
     p_kind smallint, p_lane integer, p_seqs bigint[], p_keep boolean, p_now bigint) RETURNS void
@@ -402,13 +385,13 @@ DECLARE
     v_high bigint;
 BEGIN
     SELECT min(s.seq), max(s.seq) INTO v_low, v_high FROM unnest(p_seqs) AS s(seq);
-    WITH gone AS (
-        DELETE FROM pawl_internal.message m
+    IF p_keep THEN
+        INSERT INTO pawl_internal.history (seq, {{message}}, attempts, deaths, ended_ms)
+        SELECT m.seq, {{m.message}}, 0, 0, p_now FROM pawl_internal.message m
          WHERE m.kind = p_kind AND m.lane = p_lane AND m.seq >= v_low AND m.seq <= v_high
-           AND (m.seq IN (SELECT unnest(p_seqs))) IS TRUE RETURNING m.*)
-    INSERT INTO pawl_internal.history (seq, {{message}}, attempts, deaths, ended_ms)
-    SELECT g.seq, {{g.message}}, 0, 0, p_now
-      FROM gone g WHERE p_keep;
+           AND (m.seq IN (SELECT unnest(p_seqs))) IS TRUE
+           AND NOT EXISTS (SELECT 1 FROM pawl_internal.aside a WHERE a.kind = p_kind AND a.seq = m.seq);
+    END IF;
     WITH gone AS (DELETE FROM pawl_internal.aside a
                    WHERE a.kind = p_kind AND a.seq >= v_low AND a.seq <= v_high
                      AND (a.seq IN (SELECT unnest(p_seqs))) IS TRUE RETURNING a.*)
@@ -447,8 +430,9 @@ BEGIN
         -- One that is being resumed is not waited for.
         v_paused := ARRAY(SELECT p.name FROM pawl_internal.pause p WHERE p.scope = :PAUSE_HANDLER AND p.name = ANY (p_handlers) FOR KEY SHARE SKIP LOCKED);
     END IF;
-    PERFORM 1 FROM pawl_internal.claim c WHERE c.token = ANY (p_tokens) AND c.instance = p_instance AND c.kind = p_kind
+    PERFORM 1 FROM pawl_internal.claim c WHERE c.token = ANY (p_tokens) AND c.instance = p_instance AND c.kind IS NOT DISTINCT FROM p_kind
       ORDER BY c.token, c.part FOR UPDATE;
+    PERFORM pawl_internal.claims_list(p_tokens);
     FOR v_n IN 1 .. v_count LOOP
         SELECT f.* INTO v_item FROM pawl_internal.item_find(p_instance, p_kind, p_tokens[v_n], p_ids[v_n]) f;
         IF NOT FOUND THEN

@@ -102,18 +102,33 @@ $$;
 -- For a restored database: every token granted before is older than every token granted after.
 -- params: p_cause smallint: 1 asked, 3 another cluster
 -- returns: the new epoch
--- tables: settings (written), lane (written: what it knew of transaction ids is forgotten)
+-- tables: settings, instance (written); message (updated), claim (inserted): another cluster counts other transactions, so what was read
+--   gets an id that every snapshot sees, the rest that of this transaction, and every lane a cursor to match
 -- locks: all lanes, the settings row
 CREATE OR REPLACE FUNCTION pawl_internal.epoch_raise(p_cause smallint DEFAULT :EPOCH_ASKED::smallint) RETURNS bigint
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS $$
 DECLARE
     v_epoch bigint;
+    v_lane record;
+    v_token bigint;
 BEGIN
     {{needs p_cause}}
     PERFORM 1 FROM pawl_internal.lane l ORDER BY l.kind, l.lane FOR UPDATE;
-    -- Another cluster counts other transactions: read every lane from its beginning once.
-    UPDATE pawl_internal.lane l SET low = 0, cut_seqs = '{}', cut_xids = '{}', open_xids = '{}', seen_xmax = NULL;
     UPDATE pawl_internal.settings s SET epoch = s.epoch + 1, epoch_ms = pawl_internal.now_ms(), epoch_cause = p_cause RETURNING s.epoch INTO v_epoch;
+    PERFORM pawl_internal.claims_list(ARRAY(SELECT c.token FROM pawl_internal.claim_active c WHERE c.source = :SOURCE_MESSAGE));
+    UPDATE pawl_internal.message m SET xid = CASE WHEN pawl_internal.was_read(m.seq, m.xid, n.last) THEN '3' ELSE pg_current_xact_id() END
+      FROM pawl_internal.lane l
+     CROSS JOIN LATERAL (SELECT c AS last FROM pawl_internal.claim c WHERE c.kind = l.kind AND c.lane = l.lane ORDER BY c.token DESC, c.part LIMIT 1) n
+     WHERE m.kind = l.kind AND m.lane = l.lane;
+    FOR v_lane IN SELECT l.kind, l.lane FROM pawl_internal.lane l LOOP
+        v_token := pawl_internal.token_next();
+        INSERT INTO pawl_internal.claim (token, part, kind, lane, state, low_token, turn, at, cursor)
+        SELECT v_token, 1, v_lane.kind, v_lane.lane, :CLAIM_DONE,
+               coalesce((SELECT min(a.token) FROM pawl_internal.lane_claims(v_lane.kind, v_lane.lane) a), v_token), c.turn,
+               greatest(c.at, c.old_at), ROW('4:4:', '0', 0, '4', '{}', '{}', 0)::pawl_internal.cursor
+          FROM pawl_internal.claim c WHERE c.kind = v_lane.kind AND c.lane = v_lane.lane ORDER BY c.token DESC, c.part LIMIT 1;
+    END LOOP;
+    UPDATE pawl_internal.instance i SET horizon = '0' WHERE i.horizon > pg_snapshot_xmax(pg_current_snapshot());
     RETURN v_epoch;
 END
 $$;
@@ -175,11 +190,20 @@ BEGIN
      WHERE r.key IN (SELECT o.key FROM pawl_internal.request o WHERE o.made_ms < v_now - 3600000
                       LIMIT p_rows_max FOR UPDATE SKIP LOCKED);
     GET DIAGNOSTICS requests_removed = ROW_COUNT;
-    DELETE FROM pawl_internal.claim c
-     WHERE c.ctid = ANY (ARRAY(SELECT o.ctid FROM pawl_internal.claim o
-                                WHERE o.state <> :CLAIM_ACTIVE AND o.lease_until_ms < v_now - 3600000
-                                LIMIT p_rows_max FOR UPDATE SKIP LOCKED));
-    GET DIAGNOSTICS claims_removed = ROW_COUNT;
+    -- The newest claim of a lane stays as its cursor, and is forgotten as a claim.
+    WITH ended AS MATERIALIZED (
+        SELECT o.token, o.part, o.instance IS NOT NULL AS known,
+               o.token = (SELECT n.token FROM pawl_internal.claim n WHERE n.kind = o.kind AND n.lane = o.lane ORDER BY n.token DESC LIMIT 1) AS newest
+          FROM pawl_internal.claim o
+         WHERE o.state <> :CLAIM_ACTIVE AND o.lease_until_ms < v_now - 3600000
+           AND (o.instance IS NOT NULL OR EXISTS (SELECT 1 FROM pawl_internal.claim n WHERE n.kind = o.kind AND n.lane = o.lane AND n.token > o.token))
+         LIMIT p_rows_max FOR UPDATE SKIP LOCKED),
+    gone AS (
+        DELETE FROM pawl_internal.claim c USING ended e WHERE c.token = e.token AND c.part = e.part AND NOT e.newest),
+    kept AS (
+        UPDATE pawl_internal.claim c SET instance = NULL, request = NULL, done_ids = '{}' FROM ended e
+         WHERE c.token = e.token AND c.part = e.part AND e.newest)
+    SELECT count(*) INTO claims_removed FROM ended e WHERE e.known;
     DELETE FROM pawl_internal.history h
      WHERE h.ctid = ANY (ARRAY(SELECT o.ctid FROM pawl_internal.history o WHERE o.ended_ms < v_now - v_settings.history_ms
                                 LIMIT p_rows_max FOR UPDATE SKIP LOCKED));
@@ -188,7 +212,7 @@ BEGIN
     DELETE FROM pawl_internal.receptor r
      WHERE r.ctid = ANY (ARRAY(SELECT o.ctid FROM pawl_internal.receptor o
                                 WHERE o.updated_ms < v_now - greatest(v_settings.history_ms, v_settings.dedupe_ms)
-                                  AND NOT EXISTS (SELECT 1 FROM pawl_internal.message m WHERE m.id = o.event_id)
+                                  AND NOT EXISTS (SELECT 1 FROM pawl_internal.live_message m WHERE m.id = o.event_id)
                                   AND NOT EXISTS (SELECT 1 FROM pawl_internal.aside a WHERE a.id = o.event_id)
                                   AND NOT EXISTS (SELECT 1 FROM pawl_internal.dead d WHERE d.id = o.event_id)
                                 ORDER BY o.updated_ms LIMIT p_rows_max FOR UPDATE OF o SKIP LOCKED));

@@ -1,21 +1,42 @@
 -- view: queries for operators: messages, counts, and why a message waits.
 
+-- name: live_message
+-- Every message that is unread or in flight, with the claim that has it; what is aside, dead or done is not. Internal, no role
+-- has rights on it.
+-- tables: message, claim (read)
+CREATE OR REPLACE VIEW pawl_internal.live_message AS
+SELECT m.seq, {{m.message}}, c.token, c.lease_until_ms, c.instance
+  FROM pawl_internal.message m
+ CROSS JOIN LATERAL (SELECT x.* FROM pawl_internal.claim x WHERE x.kind = m.kind AND x.lane = m.lane ORDER BY x.token DESC, x.part LIMIT 1) n
+  LEFT JOIN LATERAL (
+       SELECT a.token, a.lease_until_ms, a.instance FROM pawl_internal.claim a
+        WHERE a.kind = m.kind AND a.lane = m.lane AND a.token >= n.low_token AND a.state = :CLAIM_ACTIVE AND a.source = :SOURCE_MESSAGE
+          AND CASE WHEN a.seqs IS NOT NULL THEN m.seq = ANY (a.seqs) -- as claim_seqs
+                   ELSE m.seq > a.start AND m.seq <= a.at
+                        AND NOT (m.seq <= a.was_at AND (m.xid = a.was_own OR pg_visible_in_snapshot(m.xid, a.was_seen)))
+                        AND (m.xid = (a.cursor).own OR pg_visible_in_snapshot(m.xid, (a.cursor).seen)) END LIMIT 1) c ON true
+ WHERE c.token IS NOT NULL -- else as was_read
+    OR NOT (m.seq <= n.at AND (m.xid = (n.cursor).own OR pg_visible_in_snapshot(m.xid, (n.cursor).seen))
+            OR coalesce(m.seq <= n.old_at AND (m.xid = n.old_own OR pg_visible_in_snapshot(m.xid, n.old_seen)), false));
+
 -- name: message_all
 -- Every message in any state, in the shape of message_row; internal, no role has rights on it.
--- tables: message, aside, dead, history, claim, hold (read)
+-- tables: those of live_message, aside, dead, history, hold (read)
 CREATE OR REPLACE VIEW pawl_internal.message_all AS
-SELECT 1 AS place, coalesce(c.token, 0) AS token, coalesce(c.lease_until_ms, 0) AS lease_until_ms, m.seq, {{m.message}},
-       1 AS attempt, 0 AS deaths, false AS out_of_order, CASE WHEN c.token IS NULL THEN :STATE_READY ELSE :STATE_LEASED END AS state,
-       c.instance AS claimed_by, 0 AS attempts, 0::bigint AS scheduled_ms, 0 AS reason, NULL::text AS error,
+SELECT 1 AS place, coalesce(m.token, 0) AS token, coalesce(m.lease_until_ms, 0) AS lease_until_ms, m.seq, {{m.message}},
+       1 AS attempt, 0 AS deaths, false AS out_of_order, CASE WHEN m.token IS NULL THEN :STATE_READY ELSE :STATE_LEASED END AS state,
+       m.instance AS claimed_by, 0 AS attempts, 0::bigint AS scheduled_ms, 0 AS reason, NULL::text AS error,
        NULL::text AS fingerprint, 0::bigint AS ended_ms
-  FROM pawl_internal.message m
-  LEFT JOIN pawl_internal.claim c ON c.kind = m.kind AND c.lane = m.lane AND c.state = :CLAIM_ACTIVE AND c.source = :SOURCE_MESSAGE AND m.seq = ANY (c.seqs)
+  FROM pawl_internal.live_message m
 UNION ALL
 SELECT 2, coalesce(c.token, 0), coalesce(c.lease_until_ms, 0), a.seq, {{a.message}},
        a.attempts + a.deaths + 1, a.deaths, a.out_of_order, s.state,
        c.instance, a.attempts, CASE WHEN s.state = :STATE_SCHEDULED THEN a.scheduled_ms ELSE 0 END, a.reason::integer, a.error, NULL, 0
   FROM pawl_internal.aside a
-  LEFT JOIN pawl_internal.claim c ON c.kind = a.kind AND c.lane = a.lane AND c.state = :CLAIM_ACTIVE AND c.source = :SOURCE_ASIDE AND a.seq = ANY (c.seqs)
+  LEFT JOIN LATERAL (SELECT x.token, x.lease_until_ms, x.instance FROM pawl_internal.claim x
+                      WHERE x.kind = a.kind AND x.lane = a.lane AND x.state = :CLAIM_ACTIVE AND x.source = :SOURCE_ASIDE AND a.seq = ANY (x.seqs)
+                        AND x.token >= (SELECT n.low_token FROM pawl_internal.claim n WHERE n.kind = a.kind AND n.lane = a.lane
+                                         ORDER BY n.token DESC, n.part LIMIT 1)) c ON true
   CROSS JOIN LATERAL (
        SELECT CASE WHEN c.token IS NOT NULL THEN 2
                    WHEN EXISTS (SELECT 1 FROM pawl_internal.hold h WHERE h.kind = a.kind AND h.key = a.key AND h.state = :HOLD_WAITING)
@@ -113,13 +134,13 @@ SET jit = off AS $$
           FROM generate_series(1, :KIND_COUNT) AS k(kind) LEFT JOIN pawl_internal.tally t ON t.kind = k.kind GROUP BY k.kind),
     claims AS (
         SELECT c.kind, count(*) AS active, count(*) FILTER (WHERE c.lease_until_ms <= k.now_ms) AS overdue,
-               sum(cardinality(c.seqs)) AS leased, sum(cardinality(c.seqs)) FILTER (WHERE c.source = :SOURCE_MESSAGE) AS in_message
-          FROM pawl_internal.claim c CROSS JOIN clock k WHERE c.state = :CLAIM_ACTIVE GROUP BY c.kind),
+               sum(coalesce(cardinality(c.seqs), c.items)) AS leased,
+               sum(coalesce(cardinality(c.seqs), c.items)) FILTER (WHERE c.source = :SOURCE_MESSAGE) AS in_message
+          FROM pawl_internal.claim_active c CROSS JOIN clock k GROUP BY c.kind),
     lanes AS (
         SELECT l.kind, count(*) FILTER (WHERE l.owner IS NULL) AS free, min(f.put_ms) AS oldest, min(d.due_ms) AS next_due
           FROM pawl_internal.lane l
-          LEFT JOIN LATERAL (SELECT m.put_ms FROM pawl_internal.message m
-                              WHERE m.kind = l.kind AND m.lane = l.lane AND m.seq > l.high ORDER BY m.seq LIMIT 1) f ON true
+          LEFT JOIN LATERAL pawl_internal.lane_waiting(l.kind, l.lane, 0, 1, false) f ON true
           LEFT JOIN LATERAL (SELECT h.due_ms FROM pawl_internal.hold h WHERE h.kind = l.kind AND h.lane = l.lane AND h.state = :HOLD_WAITING
                               ORDER BY h.due_ms LIMIT 1) d ON true
          GROUP BY l.kind)
@@ -143,7 +164,7 @@ BEGIN
     PERFORM pawl_internal.refuse_range('limit', p_limit, 0, 1000000);
     p_low := coalesce(p_low, '00000000-0000-0000-0000-000000000000'); -- the nil id comes as NULL
     RETURN QUERY
-        (SELECT DISTINCT m.id FROM pawl_internal.message m WHERE m.id BETWEEN p_low AND p_high ORDER BY m.id LIMIT p_limit)
+        (SELECT DISTINCT m.id FROM pawl_internal.live_message m WHERE m.id BETWEEN p_low AND p_high ORDER BY m.id LIMIT p_limit)
         UNION
         (SELECT DISTINCT a.id FROM pawl_internal.aside a WHERE a.id BETWEEN p_low AND p_high ORDER BY a.id LIMIT p_limit)
         UNION
@@ -255,14 +276,13 @@ BEGIN
     PERFORM pawl_internal.refuse_range('limit', p_limit, 0, 1000000);
     LOOP
         WITH flight AS MATERIALIZED (
-            SELECT c.source, c.kind, c.lane, unnest(c.seqs) AS seq FROM pawl_internal.claim c
-             WHERE c.state = :CLAIM_ACTIVE AND p_state IN (:STATE_READY, :STATE_LEASED, :STATE_SCHEDULED, :STATE_BLOCKED) AND c.kind = ANY (v_kinds) AND (p_lane = -1 OR c.lane = p_lane)),
+            SELECT c.source, c.kind, c.lane, unnest(pawl_internal.claim_seqs(c.claim)) AS seq FROM pawl_internal.claim_active c
+             WHERE p_state IN (:STATE_READY, :STATE_LEASED, :STATE_SCHEDULED, :STATE_BLOCKED) AND c.kind = ANY (v_kinds) AND (p_lane = -1 OR c.lane = p_lane)),
         looked AS MATERIALIZED (
             SELECT 1 AS place, m.kind, m.lane, m.seq, m.kind * 10000 + m.lane AS source, v_room AS room,
                    (p_stream IS NULL OR m.stream = p_stream) AND (p_type IS NULL OR m.type = p_type) AND (p_topic IS NULL OR m.topic = p_topic) AS fits
               FROM unnest(v_kinds) AS k(kind) CROSS JOIN unnest(v_lanes) AS l(lane)
-             CROSS JOIN LATERAL (SELECT * FROM pawl_internal.message m WHERE m.kind = k.kind AND m.lane = l.lane AND m.seq > p_after
-                                  ORDER BY m.seq LIMIT v_room) m
+             CROSS JOIN LATERAL pawl_internal.lane_waiting(k.kind, l.lane, p_after, v_room, true) m
              WHERE p_state IN (0, :STATE_READY) AND p_fingerprint IS NULL
             UNION ALL
             SELECT 2, a.kind, a.lane, a.seq, -20 - a.kind, v_in_kind,
@@ -424,20 +444,17 @@ BEGIN
     IF v_row.stream IS NOT NULL THEN
         SELECT least(
             (SELECT a.seq FROM pawl_internal.aside a WHERE a.kind = p_kind AND a.key = v_row.key ORDER BY a.seq LIMIT 1),
-            (SELECT min(m.seq) FROM pawl_internal.claim c CROSS JOIN LATERAL unnest(c.seqs) AS u(seq)
+            (SELECT min(m.seq) FROM pawl_internal.lane_claims(p_kind, p_lane) c CROSS JOIN LATERAL unnest(pawl_internal.claim_seqs(c)) AS u(seq)
                JOIN pawl_internal.message m ON m.kind = p_kind AND m.lane = p_lane AND m.seq = u.seq
-              WHERE c.kind = p_kind AND c.lane = p_lane AND c.state = :CLAIM_ACTIVE AND m.stream = v_row.stream),
-            (SELECT m.seq FROM (SELECT m.seq, m.stream FROM pawl_internal.message m
-                                 WHERE m.kind = p_kind AND m.lane = p_lane AND m.seq < p_seq
-                                 ORDER BY m.seq LIMIT c_ahead) m
-              WHERE m.stream = v_row.stream LIMIT 1)) INTO v_first;
+              WHERE m.stream = v_row.stream AND c.source = :SOURCE_MESSAGE),
+            (SELECT m.seq FROM pawl_internal.lane_waiting(p_kind, p_lane, 0, c_ahead, true) m
+              WHERE m.stream = v_row.stream AND m.seq < p_seq ORDER BY m.seq LIMIT 1)) INTO v_first;
         IF v_first <> p_seq AND (v_row.place = 1 OR v_first < p_seq) THEN
             cause := :WHY_BEHIND;
             blocker_seq := v_first;
             RETURN;
         END IF;
-        many_ahead := EXISTS (SELECT 1 FROM pawl_internal.message m WHERE m.kind = p_kind AND m.lane = p_lane AND m.seq < p_seq
-                               ORDER BY m.seq OFFSET c_ahead);
+        many_ahead := (SELECT count(*) > c_ahead FROM pawl_internal.lane_waiting(p_kind, p_lane, 0, c_ahead + 1, true) m WHERE m.seq < p_seq);
     END IF;
     IF v_row.place = 2 THEN
         SELECT a.scheduled_ms, a.losses INTO until_ms, v_losses FROM pawl_internal.aside a WHERE a.kind = p_kind AND a.seq = p_seq;
@@ -477,7 +494,8 @@ BEGIN
          WHERE l.kind = p_kind AND l.lane = p_lane
         UNION ALL
         SELECT 'claim', 'pawl_internal.claim'::regclass, c.xmax FROM pawl_internal.claim c
-         WHERE c.kind = p_kind AND c.lane = p_lane AND c.state = :CLAIM_ACTIVE AND p_seq = ANY (c.seqs)
+         WHERE (c.token, c.part) IN (SELECT a.token, a.part FROM pawl_internal.lane_claims(p_kind, p_lane) a
+                                      WHERE p_seq = ANY (pawl_internal.claim_seqs(a)))
         UNION ALL
         SELECT 'stream', 'pawl_internal.hold'::regclass, h.xmax FROM pawl_internal.hold h WHERE h.kind = p_kind AND h.key = p_key
         UNION ALL

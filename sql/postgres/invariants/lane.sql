@@ -4,8 +4,8 @@
 -- The row of every item of an active claim part has the kind and lane of the part.
 SELECT pg_catalog.format('seq %s is in lane %s, its claim (token %s) in lane %s', i.seq, v.lane, i.token, i.lane)
   FROM (SELECT c.kind, c.lane, c.token, c.part, c.source, c.suspect, c.instance, s.seq
-  FROM pawl_internal.claim c CROSS JOIN LATERAL pg_catalog.unnest(c.seqs) AS s(seq) WHERE c.state = :CLAIM_ACTIVE) i
-  JOIN (SELECT m.kind, m.seq, m.lane FROM pawl_internal.message m UNION ALL SELECT a.kind, a.seq, a.lane FROM pawl_internal.aside a) v
+  FROM pawl_internal.claim c CROSS JOIN LATERAL pg_catalog.unnest(pawl_internal.claim_seqs(c)) AS s(seq) WHERE c.state = :CLAIM_ACTIVE) i
+  JOIN (SELECT m.kind, m.seq, m.lane FROM pawl_internal.live_message m UNION ALL SELECT a.kind, a.seq, a.lane FROM pawl_internal.aside a) v
     ON v.seq = i.seq
  WHERE v.lane <> i.lane OR v.kind <> i.kind
 
@@ -55,6 +55,6 @@ SELECT pg_catalog.format('%s of %s is completed at %s, the stream is at %s, and 
   FROM pawl_internal.checkpoint c JOIN pawl_internal.stream s ON s.stream = c.stream
   JOIN pawl_internal.perspective p ON p.key = c.perspective AND p.state IN (:PERSPECTIVE_LIVE, :PERSPECTIVE_FILLING)
  WHERE c.status = :CHECKPOINT_COMPLETED AND c.version < s.version
-   AND NOT EXISTS (SELECT 1 FROM pawl_internal.message m WHERE m.kind = :KIND_PERSPECTIVE AND m.stream = c.stream)
+   AND NOT EXISTS (SELECT 1 FROM pawl_internal.live_message m WHERE m.kind = :KIND_PERSPECTIVE AND m.stream = c.stream)
    AND NOT EXISTS (SELECT 1 FROM pawl_internal.aside a WHERE a.kind = :KIND_PERSPECTIVE AND a.stream = c.stream)
    AND NOT EXISTS (SELECT 1 FROM pawl_internal.dead d WHERE d.kind = :KIND_PERSPECTIVE AND d.stream = c.stream)

@@ -14,11 +14,12 @@ SELECT c.stream, c.perspective, c.version, c.status::integer, c.attempts, c.erro
 -- name: dump_claims
 -- Section 8 of the state dump.
 SELECT c.kind::integer, c.lane, c.instance, c.source::integer, c.suspect::integer, c.lease_until_ms,
-       ARRAY(SELECT v.id FROM pg_catalog.unnest(c.seqs) AS s(seq)
-               JOIN (SELECT m.kind, m.seq, m.id FROM pawl_internal.message m UNION ALL SELECT a.kind, a.seq, a.id FROM pawl_internal.aside a) v
-                 ON v.kind = c.kind AND v.seq = s.seq ORDER BY s.seq),
+       ARRAY(SELECT coalesce(a.id, m.id) FROM pg_catalog.unnest(s.seqs) AS u(seq)
+               LEFT JOIN pawl_internal.message m ON m.kind = c.kind AND m.lane = c.lane AND m.seq = u.seq AND c.source = :SOURCE_MESSAGE
+               LEFT JOIN pawl_internal.aside a ON a.kind = c.kind AND a.seq = u.seq AND c.source = :SOURCE_ASIDE ORDER BY u.seq),
        ARRAY(SELECT d.id FROM pg_catalog.unnest(c.done_ids) AS d(id) ORDER BY d.id)
-  FROM pawl_internal.claim c WHERE c.state = :CLAIM_ACTIVE ORDER BY c.kind, c.lane, c.seqs[1]
+  FROM pawl_internal.claim c CROSS JOIN LATERAL (SELECT pawl_internal.claim_seqs(c) AS seqs OFFSET 0) s
+ WHERE c.state = :CLAIM_ACTIVE ORDER BY c.kind, c.lane, s.seqs[1]
 
 -- name: dump_dead
 -- Section 9 of the state dump.
@@ -56,7 +57,7 @@ SELECT l.kind::integer, l.lane, l.owner, l.draining FROM pawl_internal.lane l WH
 -- name: dump_messages
 -- Section 5 of the state dump.
 SELECT m.kind::integer, m.lane, m.id, m.stream, m.type, m.payload, m.consumer, m.put_ms
-  FROM pawl_internal.message m ORDER BY m.kind, m.lane, m.seq
+  FROM pawl_internal.live_message m ORDER BY m.kind, m.lane, m.seq
 
 -- name: dump_partitions
 -- Section 16 of the state dump.

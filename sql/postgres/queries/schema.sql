@@ -75,8 +75,8 @@ BEGIN
                    WHEN 'pawl_worker' THEN ARRAY['send', 'receive', 'signal', 'read', 'register', 'deregister', 'listen', 'job_cancel', 'job_wait', 'job_claim', 'job_fail', 'job_release', 'job_renew', 'job_finish', 'put', 'uuid7', 'now_ms', 'settings_read',
                        'instance_register', 'heartbeat', 'instance_full', 'grants_settle', 'instance_deregister', 'liveness_hold', 'peers_look',
                        'lanes_rebalance', 'lanes_owned', 'claim', 'complete', 'fail', 'release', 'renew', 'batch_begin',
-                       'process_work_batch', 'receptor_register', 'receptor_list', 'receptors_feed', 'receptors_report', 'view_receptors', 'checkpoints_report', 'maintain', 'view_counts', 'duty_take',
-                       'duty_leave', 'finish', 'receive_many', 'refuse_many', 'view_pauses', 'pause_clear', 'claim_lane',
+                       'process_work_batch', 'receptor_register', 'receptor_list', 'receptors_feed', 'receptors_report', 'view_receptors', 'checkpoints_report', 'maintain', 'segments_rotate', 'view_segments', 'view_counts', 'duty_take',
+                       'duty_leave', 'finish', 'receive_many', 'refuse_many', 'view_pauses', 'pause_clear', 
                        'wait_begin', 'wait_late', 'wait_end', 'wake',
                        'append', 'events_append', 'events_read', 'events_all', 'events_head', 'events_stamp', 'event_rows', 'event_rows_typed',
                        'snapshot_put', 'snapshot_get', 'perspective_backfill', 'perspective_list', 'perspective_defined', 'perspective_reached',
@@ -88,7 +88,7 @@ BEGIN
                        'jobs_maintain', 'audit_anchor', 'job_counts', 'run_start', 'page_begin', 'page_commit', 'page_advance', 'page_select', 'run_targets', 'run_pace',
                        'view_runs', 'view_partitions', 'runs_maintain', 'view_instances', 'rollups_add', 'series_points_add', 'view_rollups',
                        'alert_rules', 'alert_turn_take', 'alert_turn_end', 'alert_tell', 'alert_notices_take', 'alert_notice_end', 'alert_pressure']
-                   WHEN 'pawl_view' THEN ARRAY['status', 'now_ms', 'settings_read', 'view_counts', 'view_instances', 'view_lanes',
+                   WHEN 'pawl_view' THEN ARRAY['status', 'now_ms', 'settings_read', 'view_segments', 'view_counts', 'view_instances', 'view_lanes',
                        'view_messages', 'view_message_rows', 'view_message', 'view_jobs', 'view_job_rows',
                        'view_dead_groups', 'view_checkpoint', 'view_receptors', 'view_ids', 'why', 'view_duties', 'view_pauses', 'view_audits',
                        'events_head', 'perspective_list', 'receptor_list',
@@ -98,7 +98,7 @@ BEGIN
                        'view_refused', 'events_stamp']
                    ELSE ARRAY['status', 'read', 'signal', 'job_cancel', 'job_wait', 'now_ms', 'settings_read', 'view_counts', 'view_instances', 'view_lanes', 'view_messages',
                        'view_message_rows', 'view_message', 'view_ids', 'view_dead_groups', 'view_checkpoint', 'view_receptors', 'why', 'dead_redrive',
-                       'dead_discard', 'dead_edit', 'invariant', 'instance_evict', 'lanes_rebalance', 'history_remove', 'settings_change', 'epoch_raise', 'maintain',
+                       'dead_discard', 'dead_edit', 'invariant', 'instance_evict', 'lanes_rebalance', 'history_remove', 'settings_change', 'epoch_raise', 'maintain', 'segments_rotate', 'view_segments',
                        'view_duties', 'view_pauses', 'view_audits', 'view_refused', 'refused_remove', 'pause_set',
                        'pause_clear', 'audit_add',
                        'events_read', 'events_all', 'events_head', 'events_stamp', 'event_rows', 'snapshot_put', 'snapshot_get', 'receptor_register', 'receptor_remove',
@@ -207,7 +207,7 @@ END
 $$
 
 -- name: migrate_seed
--- The settings, the lanes and the balance rows of a new schema; does nothing when they are there.
+-- The settings, the lanes with their first cursors, and the balance rows of a new schema; does nothing when they are there.
 -- params: partition_count integer, lane_count integer
 WITH made AS (
     INSERT INTO pawl_internal.settings (partition_count, lane_count, timeline)
@@ -215,10 +215,16 @@ WITH made AS (
             pg_catalog.left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 8))
     ON CONFLICT (one) DO NOTHING RETURNING lane_count),
 kinds AS (
-    INSERT INTO pawl_internal.balance (kind) SELECT k.kind FROM made, pg_catalog.generate_series(1, 3) AS k(kind))
-INSERT INTO pawl_internal.lane (kind, lane)
-SELECT k.kind, l.lane FROM made m, pg_catalog.generate_series(1, 3) AS k(kind),
-       pg_catalog.generate_series(0, m.lane_count - 1) AS l(lane)
+    INSERT INTO pawl_internal.balance (kind) SELECT k.kind FROM made, pg_catalog.generate_series(1, 3) AS k(kind)),
+lanes AS (
+    INSERT INTO pawl_internal.lane (kind, lane)
+    SELECT k.kind, l.lane FROM made m, pg_catalog.generate_series(1, 3) AS k(kind),
+           pg_catalog.generate_series(0, m.lane_count - 1) AS l(lane)
+    RETURNING kind, lane)
+INSERT INTO pawl_internal.claim (token, part, kind, lane, state, cursor)
+SELECT 0, l.kind * 10000 + l.lane, l.kind, l.lane, :CLAIM_DONE,
+       ROW('1:1:', '0', 0, '1', '{}', '{}', 0)::pawl_internal.cursor
+  FROM lanes l
 
 -- name: migrate_settings
 -- How names are resolved and bodies checked while a migration runs.

@@ -23,6 +23,7 @@ CREATE TABLE pawl_internal.instance (
     leftovers boolean NOT NULL DEFAULT false, -- evicted, but a transaction held something of it, which is taken later
     processed bigint NOT NULL DEFAULT 0, -- how much it has done, as it says with its heartbeat
     is_full boolean NOT NULL DEFAULT false, -- all its slots are busy, as it says
+    horizon xid8 NOT NULL DEFAULT '0', -- transactions that had ended when it last beat; more than now: the database was restored
     CONSTRAINT instance_state_known CHECK (state IN (:INSTANCE_ACTIVE, :INSTANCE_EVICTED))
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 200);
 

@@ -35,15 +35,32 @@ CREATE TYPE pawl_internal.message_row AS (
     ended_ms bigint
 );
 
--- Waiting and claimed messages: inserted and deleted, never updated. No CHECK: see put_check.
+-- Every message that was put, in a ring of segments: inserted, never updated or deleted; a segment of which everything was
+-- read and has ended or is aside is truncated. Whether a message waits, the cursor of its lane says (claim). xid: of the
+-- transaction that put it. No CHECK: see put_check. No vacuum: there is nothing to remove, and TRUNCATE renews the age.
 CREATE TABLE pawl_internal.message (
+    segment smallint NOT NULL,
     seq bigint NOT NULL,
-    {{columns message}},
-    PRIMARY KEY (kind, lane, seq)
-) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000,
-        autovacuum_vacuum_insert_scale_factor = 0.2, autovacuum_analyze_threshold = 20000,
-        autovacuum_vacuum_cost_delay = 1);
+    xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
+    {{columns message}}
+) PARTITION BY LIST (segment);
+CREATE TABLE pawl_internal.message_0 PARTITION OF pawl_internal.message FOR VALUES IN (0) WITH (autovacuum_enabled = off);
+CREATE TABLE pawl_internal.message_1 PARTITION OF pawl_internal.message FOR VALUES IN (1) WITH (autovacuum_enabled = off);
+CREATE TABLE pawl_internal.message_2 PARTITION OF pawl_internal.message FOR VALUES IN (2) WITH (autovacuum_enabled = off);
+CREATE INDEX message_lane ON pawl_internal.message (kind, lane, seq);
 CREATE INDEX message_id ON pawl_internal.message (id);
+
+-- How often the segment was switched; messages go into the segment of this number modulo 3.
+CREATE SEQUENCE pawl_internal.segment_seq AS bigint CACHE 1 MINVALUE 0;
+SELECT pg_catalog.setval('pawl_internal.segment_seq', 0);
+
+-- since_ms: since when messages go, or went, into a segment; 0: it is empty. held: why it could not be emptied.
+CREATE TABLE pawl_internal.segment (
+    segment smallint PRIMARY KEY,
+    since_ms bigint NOT NULL DEFAULT 0,
+    held text
+);
+INSERT INTO pawl_internal.segment (segment) VALUES (0), (1), (2);
 
 CREATE TABLE pawl_internal.dedupe (
     consumer text COLLATE "C" NOT NULL,

@@ -12,6 +12,8 @@ CREATE TABLE pawl_internal.settings (
     history_ms bigint NOT NULL DEFAULT 0,
     dead_policy smallint NOT NULL DEFAULT 2,
     test_now_ms bigint NOT NULL DEFAULT 0,
+    segment_bytes bigint NOT NULL DEFAULT 33554432, -- a segment of messages that is larger or older than this
+    segment_ms bigint NOT NULL DEFAULT 3600000, -- is followed by the next one
     system_identifier bigint,
     timeline text COLLATE "C",
     epoch_ms bigint NOT NULL DEFAULT 0, -- when the epoch was raised last, and why

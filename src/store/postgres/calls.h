@@ -13,6 +13,7 @@ PAWL_MUSTCHECK pawl_status pg_put_take(const struct messages_put *in, const PGre
 
 /* claims/: they add the parameters of a statement */
 enum postgres_query pg_claim_params(const struct messages_claim *in, struct params *p); /* which one */
+void pg_claim_take(struct item_list *out); /* what the query left out */
 void pg_complete_params(const struct messages_complete *in, struct params *p);
 void pg_release_params(const struct messages_release *in, struct params *p);
 void pg_renew_params(const struct messages_renew *in, struct params *p);

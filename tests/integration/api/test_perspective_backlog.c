@@ -25,7 +25,7 @@ static const char whole[] = "SELECT count(*) || ':' || sum(version) FROM log";
 static const char left_sqlite[] = "SELECT (SELECT count(*) FROM pawl_message WHERE kind = 3) + 1400 - "
                                   "(SELECT coalesce(sum(version), 0) FROM log)";
 static const char left_postgres[] =
-    "SELECT (SELECT count(*) FROM pawl_internal.message WHERE kind = 3) + 1400 - "
+    "SELECT (SELECT count(*) FROM pawl_internal.live_message WHERE kind = 3) + 1400 - "
     "(SELECT coalesce(sum(version), 0) FROM log)";
 
 struct story {

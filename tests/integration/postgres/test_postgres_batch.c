@@ -51,7 +51,7 @@ static void completions_name_the_token_and_remove_the_message(void **state) {
     assert_string_equal(
         batch(f, "answers #>> '{Outbox,Completions,0}'", ", p_outbox_completions => (select done from told)"),
         "applied");
-    assert_string_equal(value(f, "select count(*) from pawl_internal.message"), "0");
+    assert_string_equal(value(f, "select count(*) from pawl_internal.live_message"), "0");
     /* Sent again, as after an unknown outcome: it had happened. */
     assert_string_equal(
         batch(f, "answers #>> '{Outbox,Completions,0}'", ", p_outbox_completions => (select done from told)"),
@@ -70,7 +70,7 @@ static void a_status_of_zero_completes_nothing(void **state) {
     assert_string_equal(batch(f, "answers #>> '{Outbox,Completions,0}'",
                               ", p_outbox_completions => " IN_FLIGHT("1", ", 'Status', 0")),
                         "invalid");
-    assert_string_equal(value(f, "select count(*) from pawl_internal.message"), "1");
+    assert_string_equal(value(f, "select count(*) from pawl_internal.live_message"), "1");
     assert_string_equal(
         batch(f, "answers #>> '{Outbox,Releases,0}'", ", p_outbox_releases => " IN_FLIGHT("1", "")),
         "applied");
@@ -115,8 +115,9 @@ static void an_error_rolls_everything_back(void **state) {
             "select * from pawl.process_work_batch(" ME ", 'orders', 'host', 1, p_new_outbox_messages => "
             "'[{\"MessageType\": \"t\", \"Payload\": {}}]', p_new_inbox_messages => '[{\"Payload\": {}}]')"),
         "PW001");
-    assert_string_equal(value(f, "select (select count(*) from pawl_internal.message) + (select count(*) "
-                                 "from pawl_internal.instance)"),
+    assert_string_equal(value(f,
+                              "select (select count(*) from pawl_internal.live_message) + (select count(*) "
+                              "from pawl_internal.instance)"),
                         "0");
 }
 
@@ -137,8 +138,9 @@ static void a_renewal_names_the_token(void **state) {
     assert_string_equal(batch(f, "answers #>> '{Outbox,Renewals,0}'",
                               ", p_lease_seconds => 1000, p_renew_outbox_leases => " IN_FLIGHT("1", "")),
                         "applied");
-    assert_string_equal(
-        value(f, "select lease_until_ms > pawl_internal.now_ms() + 900000 from pawl_internal.claim"), "t");
+    assert_string_equal(value(f, "select lease_until_ms > pawl_internal.now_ms() + 900000 from "
+                                 "pawl_internal.claim where items > 0"),
+                        "t");
     assert_string_equal(sqlstate_on(f, f->conn,
                                     "select * from pawl.process_work_batch(" ME ", 'orders', 'host', 1, "
                                     "p_renew_outbox_leases => '[\"01900000-0000-7000-8000-000000000007\"]')"),
@@ -245,7 +247,7 @@ static void a_worker_in_sql_drives_a_read_model(void **state) {
               "'{0,LeaseUntilMs}')::bigint > now_ms)",
               ", p_kinds => 8"),
         "1 s totals@1 0 3 t");
-    assert_string_equal(value(f, "select count(*) from pawl_internal.message where kind = 3"), "0");
+    assert_string_equal(value(f, "select count(*) from pawl_internal.live_message where kind = 3"), "0");
     assert_string_equal(value(f, "select string_agg(version || type, ' ') from pawl.checkpoint_events('s', "
                                  "'totals@1', (select token from pawl_internal.checkpoint), 10)"),
                         "1Created 2Created 3Created");

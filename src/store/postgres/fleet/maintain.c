@@ -1,11 +1,25 @@
 /* Housekeeping and settings on PostgreSQL. */
 #include "store/postgres/query.h"
 
+/* A switch to the next segment and the emptying of another, each in its own transaction. */
+enum { ROTATIONS_MAX = 3 };
+
+static pawl_status segments_rotate(struct store *store, pawl_error *err) {
+    int64_t again = 1;
+    pawl_status status = PAWL_OK;
+    for (int i = 0; status == PAWL_OK && again != 0 && i < ROTATIONS_MAX; i++) {
+        struct query q = pg_write(store, POSTGRES_Q_SEGMENTS_ROTATE, "maintain", NULL, PAWL_OK);
+        status = pg_int(&q, &again, err);
+    }
+    return status;
+}
+
 pawl_status postgres_maintain(struct store *store, const struct maintain_in *in, struct maintain_result *out,
                               pawl_error *err) {
     struct query q = pg_write(store, POSTGRES_Q_MAINTAIN, "maintain", NULL, check_maintain(in, err));
     SEND(&q, in->caller, in->rows_max);
-    return pg_row(&q, &maintain_shape, out, err);
+    pawl_status status = pg_row(&q, &maintain_shape, out, err);
+    return status == PAWL_OK ? segments_rotate(store, err) : status;
 }
 
 pawl_status postgres_settings_change(struct store *store, const struct settings_change *in, pawl_error *err) {

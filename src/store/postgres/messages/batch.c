@@ -131,6 +131,7 @@ static pawl_status kind_take(struct batch *batch, int k, pawl_error *err) {
         status = pg_rows_take((struct cell){batch->claim[k]->result, 0, 0}, "batch_process", &item_shape,
                               batch->arena, &claimed, err);
         out->claimed[k] = (struct item_list){claimed.rows, claimed.count};
+        pg_claim_take(&out->claimed[k]);
     }
     return status;
 }
