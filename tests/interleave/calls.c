@@ -58,8 +58,9 @@ const char *sql_claim_request(struct scene *scene, int instance, int max, int re
         scene,
         "SELECT coalesce(string_agg(('x' || right(i.id::text, 8))::bit(32)::integer || '@' || i.token, ' ' "
         "ORDER BY i.ordinality), '') "
-        "FROM pawl_internal.claim('%s', 1::smallint, %d, %d, 0::smallint, 0, %s%s) WITH ORDINALITY AS i",
-        instance_id(scene, instance), max, LEASE_MS, request_id(scene, request), scene->by_lane ? ", 0" : "");
+        "FROM pawl_internal.%s('%s', 1::smallint, %d, %d, 0::smallint, 0, %s%s) WITH ORDINALITY AS i",
+        scene->by_lane ? "claim_lane" : "claim", instance_id(scene, instance), max, LEASE_MS,
+        request_id(scene, request), scene->by_lane ? ", 0" : "");
 }
 
 const char *sql_claim(struct scene *scene, int instance, int max) {

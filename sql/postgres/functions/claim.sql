@@ -265,6 +265,89 @@ LANGUAGE sql STABLE AS $$
      ORDER BY x.token DESC, x.seq DESC LIMIT 1
 $$;
 
+-- name: claim_lane
+-- Grants the waiting work of one lane, the usual call of a worker that was told where a message went, without
+-- the machinery for many lanes.
+-- params: those of claim, and p_lane integer
+-- returns, raises: as claim
+-- tables: lane, claim, message, request; whatever is not usual (a lane that is busy, held, given up or another instance's, late
+--   commits that are being read, a suspect that runs alone, a repeated request, nothing there) is left to claim
+-- locks: the lane (skip locked), then its claim
+CREATE OR REPLACE FUNCTION pawl_internal.claim_lane(
+    p_instance uuid, p_kind smallint, p_max integer, p_lease_ms bigint, p_policy smallint, p_max_attempts integer,
+    p_request uuid, p_lane integer) RETURNS SETOF pawl_internal.item
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER ROWS 10
+SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+    v_found record;
+    v_last pawl_internal.claim;
+    v_token bigint;
+BEGIN
+    -- Everything that does not need a lock, so that nothing is written when another instance owns the lane. The number of the
+    -- sequence is read before this transaction has an id.
+    SELECT CASE WHEN s.test_now_ms <> 0 THEN s.test_now_ms ELSE (extract(epoch FROM clock_timestamp()) * 1000)::bigint END AS now_ms,
+           CASE WHEN coalesce(p_policy, 0) = 0 THEN s.dead_policy ELSE p_policy END AS policy,
+           CASE WHEN coalesce(p_max_attempts, 0) = 0 THEN s.max_attempts ELSE p_max_attempts END AS attempts,
+           s.epoch, i.lease_until_ms, coalesce(pg_sequence_last_value('pawl_internal.message_seq'), 0) AS before
+      INTO v_found
+      FROM pawl_internal.lane l, pawl_internal.settings s, pawl_internal.instance i
+     WHERE l.kind = p_kind AND l.lane = p_lane AND l.owner = p_instance AND i.id = p_instance AND i.state = :INSTANCE_ACTIVE
+       AND i.horizon <= pg_snapshot_xmax(pg_current_snapshot())
+       AND (i.slots > 0 OR NOT EXISTS (SELECT 1 FROM pawl_internal.claim c WHERE c.instance = p_instance AND c.state = :CLAIM_ACTIVE AND c.suspect = :SUSPECT_BEGUN))
+       AND s.timeline = left(pg_walfile_name(pg_current_wal_lsn()), 8)
+       AND p_lease_ms BETWEEN 0 AND 86400000
+       AND current_setting('transaction_isolation') = 'read committed' AND pg_current_xact_id_if_assigned() IS NULL;
+    IF FOUND AND v_found.lease_until_ms > v_found.now_ms THEN
+        -- The key comes first, as everywhere: a batch that is sent again holds it while it locks lanes.
+        IF p_request IS NOT NULL THEN
+            INSERT INTO pawl_internal.request (key, made_ms, batch_xid) VALUES (p_request, v_found.now_ms, pg_current_xact_id())
+            ON CONFLICT (key) DO NOTHING;
+        END IF;
+        -- Lock in one statement, read in the next: a read that is older than the lock would grant twice.
+        IF p_request IS NULL OR FOUND THEN
+            PERFORM 1 FROM pawl_internal.lane l
+              WHERE l.kind = p_kind AND l.lane = p_lane AND l.owner = p_instance AND NOT l.draining FOR UPDATE SKIP LOCKED;
+            IF FOUND THEN
+                SELECT c.* INTO v_last FROM pawl_internal.claim c WHERE c.kind = p_kind AND c.lane = p_lane ORDER BY c.token DESC, c.part LIMIT 1;
+            END IF;
+        END IF;
+        IF v_last.token IS NOT NULL AND v_last.old_at IS NULL THEN
+            v_token := (v_found.epoch << 40) | nextval('pawl_internal.token_seq'); -- token_next, on the timeline it knows
+            -- As in claim.
+            RETURN QUERY
+            WITH r AS MATERIALIZED (
+                SELECT n.start, n.low, n.cursor FROM pawl_internal.cursor_next(v_last, v_found.before, pg_current_xact_id(), pg_current_snapshot()) n),
+            batch AS MATERIALIZED (
+                SELECT m.* FROM pawl_internal.message m
+                 WHERE m.kind = p_kind AND m.lane = p_lane AND m.seq > (SELECT r.start FROM r)
+                   AND (m.seq > v_last.at OR NOT (m.xid = (v_last.cursor).own OR pg_visible_in_snapshot(m.xid, (v_last.cursor).seen)))
+                   AND (SELECT NOT EXISTS (SELECT 1 FROM pawl_internal.hold h WHERE h.kind = p_kind AND h.lane = p_lane)
+                           AND NOT EXISTS (SELECT 1 FROM pawl_internal.pause p WHERE p.scope <= :PAUSE_STREAM)
+                           AND NOT EXISTS (SELECT 1 FROM pawl_internal.claim c WHERE c.kind = p_kind AND c.lane = p_lane
+                                              AND c.state = :CLAIM_ACTIVE AND c.token >= v_last.low_token))
+                 ORDER BY m.seq LIMIT p_max),
+            granted AS (
+                INSERT INTO pawl_internal.claim (token, part, kind, lane, instance, policy, max_attempts, lease_until_ms, began_ms, request,
+                                        items, ids_hash, low_token, turn, start, was_seen, was_own, was_at, at, low, cursor)
+                SELECT v_token, 1, p_kind, p_lane, p_instance, v_found.policy, v_found.attempts, v_found.now_ms + p_lease_ms, v_found.now_ms,
+                       p_request, b.items, b.ids_hash, v_token, v_token, r.start, (v_last.cursor).seen, (v_last.cursor).own, v_last.at,
+                       greatest(b.at, v_last.at), least(r.low, greatest(b.at, v_last.at)), r.cursor
+                  FROM r, (SELECT count(*) AS items, bit_xor(uuid_hash_extended(b.id, 0)) AS ids_hash, max(b.seq) AS at FROM batch b
+                HAVING count(*) > 0 AND count(*) = count(DISTINCT b.id) AND (count(*) < p_max OR max(b.seq) >= v_last.at)) b
+                ON CONFLICT (token, part) DO NOTHING
+                RETURNING 1)
+            SELECT v_token, v_found.now_ms + p_lease_ms, b.seq, {{b.message}}, 1, 0, false, false
+              FROM batch b WHERE EXISTS (SELECT 1 FROM granted);
+            IF FOUND THEN
+                RETURN;
+            END IF;
+        END IF;
+    END IF;
+    RETURN QUERY SELECT i.* FROM pawl_internal.claim(p_instance, p_kind, p_max, p_lease_ms, p_policy, p_max_attempts, p_request,
+                                            p_lane) i;
+END
+$$;
+
 -- name: claim_seqs
 -- The unfinished items of an active claim.
 -- params: p_claim

@@ -161,21 +161,23 @@ CREATE OR REPLACE FUNCTION pawl_internal.complete_whole(
     p_instance uuid, p_kind smallint, p_tokens bigint[], p_ids uuid[], p_one boolean, p_keep boolean, p_now bigint) RETURNS bigint[]
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
-    v_ended bigint[];
+    v_ended bigint[] := '{}';
+    v_named record;
 BEGIN
-    -- The ids are the claim's when there are as many and they have its hash. An intact part is the only one of its token. The
-    -- fence (OFFSET 0) and IS NOT DISTINCT, here and below, keep this on the primary key.
-    WITH ended AS (
+    -- The ids are the claim's when there are as many and they have its hash. An intact part is the only one of its token. One by
+    -- one: a join is planned when the table is small, and may read all of it for ever.
+    FOR v_named IN SELECT p_tokens[1] AS token, cardinality(p_ids) AS items, (SELECT bit_xor(uuid_hash_extended(u.id, 0)) FROM unnest(p_ids) AS u(id)) AS hash
+                    WHERE p_one
+                   UNION ALL
+                   SELECT u.token, count(*), bit_xor(uuid_hash_extended(u.id, 0))
+                     FROM unnest(p_tokens, p_ids) AS u(token, id) WHERE NOT p_one GROUP BY u.token LOOP
         UPDATE pawl_internal.claim c SET state = :CLAIM_DONE, seqs = NULL, done_ids = NULL
-          FROM (SELECT p_tokens[1] AS token, count(*) AS items, bit_xor(uuid_hash_extended(u.id, 0)) AS hash
-                  FROM unnest(p_ids) AS u(id) WHERE p_one
-                 UNION ALL
-                SELECT u.token, count(*), bit_xor(uuid_hash_extended(u.id, 0))
-                  FROM unnest(p_tokens, p_ids) AS u(token, id) WHERE NOT p_one GROUP BY u.token OFFSET 0) g
-         WHERE c.token = g.token AND c.part = 1 AND c.instance = p_instance AND c.kind IS NOT DISTINCT FROM p_kind AND c.state = :CLAIM_ACTIVE
-           AND c.source = :SOURCE_MESSAGE AND c.intact AND c.done_ids = '{}' AND c.items = g.items AND c.ids_hash = g.hash
-        RETURNING c.token)
-    SELECT coalesce(array_agg(e.token), '{}') INTO v_ended FROM ended e;
+         WHERE c.token = v_named.token AND c.part = 1 AND c.instance = p_instance AND c.kind IS NOT DISTINCT FROM p_kind AND c.state = :CLAIM_ACTIVE
+           AND c.source = :SOURCE_MESSAGE AND c.intact AND c.done_ids = '{}' AND c.items = v_named.items AND c.ids_hash = v_named.hash;
+        IF FOUND THEN
+            v_ended := v_ended || v_named.token;
+        END IF;
+    END LOOP;
     IF p_keep AND cardinality(v_ended) > 0 THEN
         INSERT INTO pawl_internal.history (seq, {{message}}, attempts, deaths, ended_ms)
         SELECT m.seq, {{m.message}}, 0, 0, p_now

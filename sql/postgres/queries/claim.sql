@@ -10,4 +10,4 @@ SELECT i.token, i.lease_until_ms, i.seq, {{i.message}}, nullif(i.attempt, 1),
 -- name: claim_lane
 SELECT i.token, i.lease_until_ms, i.seq, {{i.message}}, nullif(i.attempt, 1),
        nullif(i.deaths, 0), nullif(i.out_of_order, false), nullif(i.suspect, false)
-  FROM pawl_internal.claim($1, $2, $3, $4, $5, $6, $7, $8) i
+  FROM pawl_internal.claim_lane($1, $2, $3, $4, $5, $6, $7, $8) i

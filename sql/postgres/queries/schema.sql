@@ -76,7 +76,7 @@ BEGIN
                        'instance_register', 'heartbeat', 'instance_full', 'grants_settle', 'instance_deregister', 'liveness_hold', 'peers_look',
                        'lanes_rebalance', 'lanes_owned', 'claim', 'complete', 'fail', 'release', 'renew', 'batch_begin',
                        'process_work_batch', 'receptor_register', 'receptor_list', 'receptors_feed', 'receptors_report', 'view_receptors', 'checkpoints_report', 'maintain', 'segments_rotate', 'view_segments', 'view_counts', 'duty_take',
-                       'duty_leave', 'finish', 'receive_many', 'refuse_many', 'view_pauses', 'pause_clear', 
+                       'duty_leave', 'finish', 'receive_many', 'refuse_many', 'view_pauses', 'pause_clear', 'claim_lane',
                        'wait_begin', 'wait_late', 'wait_end', 'wake',
                        'append', 'events_append', 'events_read', 'events_all', 'events_head', 'events_stamp', 'event_rows', 'event_rows_typed',
                        'snapshot_put', 'snapshot_get', 'perspective_backfill', 'perspective_list', 'perspective_defined', 'perspective_reached',
