@@ -30,8 +30,8 @@ typedef enum pawl_status {
     PAWL_BUSY,        /* held by another worker or session: try again later */
     PAWL_UNAVAILABLE, /* nothing happened: safe to try again */
     PAWL_UNKNOWN,     /* it may have happened: resolve with the same request key */
-    PAWL_NO_MEMORY,
-    PAWL_DAMAGED, /* the database is damaged, or was replaced while in use: stop and investigate */
+    PAWL_NO_MEMORY,   /* PostgreSQL: a write may have happened, as after PAWL_UNKNOWN */
+    PAWL_DAMAGED,     /* the database is damaged, or was replaced while in use: stop and investigate */
     PAWL_INTERNAL
 } pawl_status;
 

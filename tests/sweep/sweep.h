@@ -30,6 +30,7 @@ struct sweep_call {
     bool ended; /* the child in which the call was made came to its end */
     enum { SWEEP_TRY, SWEEP_ASK_AGAIN, SWEEP_LAST } phase;
     long nth;
+    int64_t began_ms;
     int tries;
     pawl_status
         claimed; /* what a try with a failure said that only the clean call can confirm; PAWL_OK: nothing */
@@ -40,6 +41,8 @@ struct sweep_call {
 
 enum sweep_place { SWEEP_HERE, SWEEP_CHILD, SWEEP_PARENT };
 
+/* Every other call that has no request key is given one. */
+void sweep_give_key(pawl_uuid *request);
 struct store *sweep_real(struct store *store);
 void sweep_begin(struct sweep_call *call, int operation, bool keyed);
 enum sweep_place sweep_split(struct sweep_call *call);

@@ -13,6 +13,7 @@ POINTERS = ("relay", "jobs", "runs", "alerts")
 # Those with a request key: after PAWL_UNKNOWN the same call is made again.
 KEYED = {("core", "messages_put"), ("core", "messages_claim"), ("core", "batch_process"), ("events", "checkpoints_claim"),
          ("jobs", "enqueue"), ("jobs", "claim")}
+STRUCT = re.compile(r"const (struct \w+)")
 OPERATION = re.compile(r"^(OPERATION|LISTS)\((\w+),\s*(.*?)\)$", re.M | re.S)
 
 
@@ -38,8 +39,11 @@ def main():
         for kind, name, rest in OPERATION.findall(text):
             params = parameters(kind, rest)
             given = ", ".join(re.search(r"(\w+)$", part.strip())[1] for part in params.split(","))
-            key = "!uuid_is_nil(in->request)" if (group, name) in KEYED else "false"
-            functions.append(f"static pawl_status swept_{group}_{name}(struct store *store, {params}) {{\n"
+            keyed = (group, name) in KEYED
+            key = "!uuid_is_nil(in->request)" if keyed else "false"
+            given_key = f"    {STRUCT.match(params)[1]} with_key = *in;\n" \
+                "    sweep_give_key(&with_key.request);\n    in = &with_key;\n" if keyed else ""
+            functions.append(f"static pawl_status swept_{group}_{name}(struct store *store, {params}) {{\n{given_key}"
                              f"    SWEPT(store, {len(names)}, {key}, sweep_real(store)->ops->{member}{arrow}{name}(sweep_real(store), {given}));\n}}\n")
             names.append(f'    "{group}.{name}",')
             rows.append(f"    .{name} = swept_{group}_{name},")

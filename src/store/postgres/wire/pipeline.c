@@ -115,7 +115,8 @@ static bool has_failed(const PGresult *result) {
  * unknown. */
 static pawl_status fault(struct server_call *call, const PGresult *result, bool ended) {
     const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    if (PQstatus(call->self->conn) != CONNECTION_OK && sqlstate == NULL)
+    if (sqlstate ==
+        NULL) /* it is libpq's: the connection broke, or there was no memory for what the server said */
         return lost(call, PQresultErrorMessage(result));
     if (ended && call->effect == EFFECT_WRITE && pg_status_is_outage(sqlstate))
         return error_set(call->err, PAWL_UNKNOWN, call->op,
