@@ -14,7 +14,7 @@ export CC_LD ?= mold
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build program build-san build-tsan run test test-all lint fmt bench prove install uninstall site deb clean
+.PHONY: help deps build program build-san build-tsan coverage run test test-all lint fmt bench prove install uninstall site deb clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,6 +60,10 @@ test-all: ## every test in both builds, those on SQLite under ThreadSanitizer to
 	@tools/run-tests --strict --build $(BUILD); plain=$$?; tools/run-tests --build $(BUILD_TSAN) --only sqlite; races=$$?; \
 	    tools/run-tests --strict --build $(BUILD_SAN) && [ $$races = 0 ] && exit $$plain
 
+coverage: ## which branches the tests take, against the floor in tools/coverage.floor
+	@tools/deps test
+	@tools/coverage
+
 lint: ## format check, clang-tidy, cppcheck, and a clang build with warnings as errors
 	@tools/deps lint
 	@tools/lint
@@ -93,4 +97,4 @@ deb: ## build the Debian packages into build-deb/, checked by lintian
 	@tools/deb
 
 clean: ## remove what was built
-	@rm -rf build build-san build-tsan build-clang build-deb build-site
+	@rm -rf build build-san build-tsan build-coverage build-clang build-deb build-site
