@@ -5,6 +5,7 @@ Usage: http_test.py PAWL WORKER_HELPER SOURCE_ROOT sqlite|postgres
 """
 import http.client
 import json
+import os
 import pathlib
 import sys
 import threading
@@ -117,10 +118,32 @@ class Http(ServerTest):
         self.assertIn("operation:job.cancel", refused["content"][0]["text"])
         self.assertIn("operation:job.cancel", json.dumps(self.call("agent_refusals")["structuredContent"]))
 
-    def tools(self, role="operator"):
+    def test_every_tool_needs_its_own_scope_and_no_other(self):
+        """covers: J48; PAWL_TEST_FULL=1: every tool with every scope."""
+        changing = sorted(name for name, tool in self.tools().items() if not tool["annotations"]["readOnlyHint"])
+        self.assertGreater(len(changing), 40)
+        operations = {name: name.replace("_", ".", 1) for name in changing}
+        full = os.environ.get("PAWL_TEST_FULL") == "1"
+        for at, mine in enumerate(changing):
+            self.call("agent_set", name="one", scopes=[f"operation:{operations[mine]}", "tool:*", "job:*"])
+            headers = {"Pawl-Agent": "one"}
+            listed = {name for name, tool in self.tools(headers=headers).items() if not tool["annotations"]["readOnlyHint"]}
+            self.assertEqual(listed, {mine})
+            for other in changing if full else {mine, *(changing[(at + step) % len(changing)] for step in (1, 7))}:
+                answer = self.older("tools/call", {"name": other, "arguments": {"no such": 1}}, headers=headers)["result"]
+                missing = f"lacks the scope 'operation:{operations[other]}'"
+                self.assertTrue(answer["isError"])
+                self.assertEqual(missing in answer["content"][0]["text"], other != mine, (mine, other, answer))
+        for scopes, expected in ((["*"], set(changing)), (["operation:*"], set(changing)), (["tool:*"], set()), ([], set()),
+                                 (["operation:job.*"], {name for name in changing if name.startswith("job_")})):
+            self.call("agent_set", name="one", scopes=scopes)
+            listed = {name for name, tool in self.tools(headers=headers).items() if not tool["annotations"]["readOnlyHint"]}
+            self.assertEqual(listed, expected, scopes)
+
+    def tools(self, role="operator", headers=None):
         found, params = {}, {}
         while params is not None:
-            page = self.older("tools/list", params, role=role)["result"]
+            page = self.older("tools/list", params, role=role, headers=headers or {})["result"]
             found.update({tool["name"]: tool for tool in page["tools"]})
             params = {"cursor": page["nextCursor"]} if "nextCursor" in page else None
         return found
