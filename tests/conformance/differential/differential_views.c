@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "base/uuid.h"
 #include "conformance/differential/differential.h"
+#include "conformance/differential/side.h"
 #include "support/check.h"
 
 static void maintain(struct world *world) {
@@ -17,8 +18,9 @@ static void maintain(struct world *world) {
             say(&world->side[s],
                 " instances=%" PRId64 " tombstones=%" PRId64 " dedupe=%" PRId64 " requests=%" PRId64
                 " claims=%" PRId64 " history=%" PRId64 " receptors=%" PRId64 " expired=%" PRId64,
-                out.instances_removed, out.tombstones_removed, out.dedupe_removed, out.requests_removed,
-                out.claims_removed, out.history_removed, out.receptors_removed, out.claims_expired);
+                out.instances_removed, out.tombstones_removed, out.dedupe_removed,
+                side_keys_given() ? 0 : out.requests_removed, out.claims_removed, out.history_removed,
+                out.receptors_removed, out.claims_expired);
     }
 }
 

@@ -6,3 +6,5 @@ struct store *side_opened(int side, struct store *store, const struct store_conf
     (void)side, (void)config, (void)said;
     return store;
 }
+
+bool side_keys_given(void) { return false; }

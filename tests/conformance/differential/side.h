@@ -9,4 +9,7 @@
  * again takes back what was said since it began. */
 struct store *side_opened(int side, struct store *store, const struct store_config *config, struct buf *said);
 
+/* Whether calls of one side get request keys that those of the other have not. */
+bool side_keys_given(void);
+
 #endif
