@@ -63,11 +63,13 @@ static int note_wal_pages(void *arg, sqlite3 *db, const char *name, int pages) {
     return SQLITE_OK;
 }
 
-/* SQLite's check says a page that could not be read like a page that is wrong: the code of that error, or rc.
- */
+/* SQLite's check says a page that could not be read like a page that is wrong, with or without the code of
+ * the error: that code, or rc. */
 static int page_error(const char *what, int rc) {
     const char *at = strstr(what, "error code=");
-    int64_t code = at != NULL ? strtoll(at + 11, NULL, 10) : 0;
+    int64_t code = at != NULL                                   ? strtoll(at + 11, NULL, 10)
+                   : strstr(what, "failed to get page") != NULL ? SQLITE_IOERR_READ
+                                                                : 0;
     return (code & 0xff) == SQLITE_IOERR ? (int)code : rc;
 }
 
