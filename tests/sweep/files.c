@@ -145,15 +145,15 @@ static bool disarm(void) {
     return fault.fired;
 }
 
-#define WAY(text, armed, ...)                                                                                \
+#define WAY(text, armed, kill)                                                                               \
     {                                                                                                        \
         .name = text, .begin = begin, .arm = armed, .disarm = disarm, .statuses = 1U << PAWL_UNAVAILABLE,    \
-        __VA_ARGS__                                                                                          \
+        .kills = kill                                                                                        \
     }
 const struct sweep_way sweep_ways_files[] = {
-    WAY("files", arm_once),
-    WAY("files_on", arm_on),
-    WAY("files_full", arm_full),
-    WAY("files_kill", arm_kill, .kills = true),
+    WAY("files", arm_once, false),
+    WAY("files_on", arm_on, false),
+    WAY("files_full", arm_full, false),
+    WAY("files_kill", arm_kill, true),
     {.name = NULL},
 };
