@@ -277,19 +277,21 @@ BEGIN
     FOR v_from, v_to, v_before IN
         SELECT f.step_ms, f.to_ms, least(f.before_ms, f.first_ms - f.first_ms % f.to_ms + :SERIES_FOLD_STEPS::bigint * f.to_ms)
           FROM (SELECT r.step_ms, r.to_ms, (p_now - r.kept_ms) / r.to_ms * r.to_ms AS before_ms,
-                       (SELECT min(p.at_ms) FROM pawl_internal.series_point p WHERE p.step_ms = r.step_ms) AS first_ms
+                       (SELECT min((SELECT min(p.at_ms) FROM pawl_internal.series_point p WHERE p.step_ms = r.step_ms AND p.series = s.id))
+                          FROM pawl_internal.series s) AS first_ms
                   FROM (VALUES (:SERIES_STEP_MS, :SERIES_MINUTE_MS, :SERIES_STEP_KEPT_MS::bigint),
                                (:SERIES_MINUTE_MS, :SERIES_QUARTER_MS, :SERIES_MINUTE_KEPT_MS::bigint),
                                (:SERIES_QUARTER_MS, :SERIES_QUARTER_MS, 2592000000)) r (step_ms, to_ms, kept_ms)) f
          WHERE f.first_ms < f.before_ms ORDER BY f.step_ms LOOP
         WITH gone AS (
             DELETE FROM pawl_internal.series_point p
-             WHERE p.ctid = ANY (ARRAY(SELECT o.ctid FROM pawl_internal.series_point o WHERE o.step_ms = v_from AND o.at_ms < v_before
-                                        ORDER BY o.at_ms, o.series FOR UPDATE SKIP LOCKED)) RETURNING p.*)
+             WHERE p.ctid = ANY (ARRAY(SELECT o.ctid FROM pawl_internal.series s
+                                         JOIN pawl_internal.series_point o ON o.step_ms = v_from AND o.series = s.id AND o.at_ms < v_before
+                                        ORDER BY o.at_ms, o.series FOR UPDATE OF o SKIP LOCKED)) RETURNING p.*)
         INSERT INTO pawl_internal.series_point AS p (step_ms, at_ms, series, ready, dead, oldest_age_ms, {{point}})
         SELECT v_to, g.at_ms - g.at_ms % v_to, g.series, max(g.ready), max(g.dead), max(g.oldest_age_ms), {{each point: sum(g.@)}}
           FROM gone g WHERE v_to > v_from GROUP BY 2, 3 ORDER BY 2, 3
-        ON CONFLICT (step_ms, at_ms, series) DO UPDATE
+        ON CONFLICT (step_ms, series, at_ms) DO UPDATE
            SET ready = greatest(p.ready, excluded.ready), dead = greatest(p.dead, excluded.dead),
                oldest_age_ms = greatest(p.oldest_age_ms, excluded.oldest_age_ms),
                {{each point: @ = coalesce(p.@ + excluded.@, p.@, excluded.@)}};
@@ -362,7 +364,8 @@ DECLARE
     v_dead bigint[];
     v_ages bigint[];
 BEGIN
-    IF EXISTS (SELECT FROM pawl_internal.series_point p WHERE p.step_ms = :SERIES_STEP_MS AND p.at_ms = v_at AND p.ready IS NOT NULL)
+    IF EXISTS (SELECT FROM pawl_internal.series s
+                 JOIN pawl_internal.series_point p ON p.step_ms = :SERIES_STEP_MS AND p.series = s.id AND p.at_ms = v_at AND p.ready IS NOT NULL)
        OR NOT pawl_internal.series_lock(false) THEN
         RETURN;
     END IF;
@@ -390,7 +393,7 @@ BEGIN
     INSERT INTO pawl_internal.series_point AS p (step_ms, at_ms, series, ready, dead, oldest_age_ms)
     SELECT :SERIES_STEP_MS, v_at, l.id, l.ready, l.dead, l.age
       FROM looked l WHERE l.ready > 0 OR l.id IN (SELECT c.id FROM changed c) ORDER BY l.id
-    ON CONFLICT (step_ms, at_ms, series) DO UPDATE
+    ON CONFLICT (step_ms, series, at_ms) DO UPDATE
        SET ready = greatest(p.ready, excluded.ready), dead = greatest(p.dead, excluded.dead),
            oldest_age_ms = greatest(p.oldest_age_ms, excluded.oldest_age_ms);
 END
@@ -415,7 +418,7 @@ BEGIN
     SELECT :SERIES_STEP_MS, v_now - v_now % :SERIES_STEP_MS, v_ids[u.place], {{each point: sum(u.@)}}
       FROM ROWS FROM (json_to_recordset(p_points) AS ({{types point}})) WITH ORDINALITY AS u({{point}}, place)
      GROUP BY 3 ORDER BY 3
-    ON CONFLICT (step_ms, at_ms, series) DO UPDATE SET {{each point: @ = coalesce(p.@ + excluded.@, p.@, excluded.@)}};
+    ON CONFLICT (step_ms, series, at_ms) DO UPDATE SET {{each point: @ = coalesce(p.@ + excluded.@, p.@, excluded.@)}};
     PERFORM pawl_internal.series_look();
 END
 $$;
@@ -441,11 +444,13 @@ BEGIN
          WHERE p_scope IN (0, s.scope) AND p_kind IN (0, s.kind) AND (p_name IS NULL OR s.name = p_name))
     SELECT a.scope, a.kind, a.name, -1::bigint, a.ready, a.dead, -1::bigint, {{each point: 0::bigint}} FROM asked a
      UNION ALL
-    SELECT a.scope, a.kind, a.name, p.at_ms - p.at_ms % p_step_ms, coalesce(max(p.ready), -1), coalesce(max(p.dead), -1),
-           coalesce(max(p.oldest_age_ms), -1), {{each point: coalesce(sum(p.@), 0)::bigint}}
-      FROM pawl_internal.series_point p JOIN asked a ON a.id = p.series
-     WHERE p.step_ms IN (:SERIES_STEP_MS, :SERIES_MINUTE_MS, :SERIES_QUARTER_MS) AND p.at_ms >= p_from_ms AND p.at_ms < p_to_ms
-     GROUP BY 1, 2, 3, 4
+    SELECT a.scope, a.kind, a.name, t.* FROM asked a CROSS JOIN LATERAL (
+        SELECT p.at_ms - p.at_ms % p_step_ms, coalesce(max(p.ready), -1), coalesce(max(p.dead), -1),
+               coalesce(max(p.oldest_age_ms), -1), {{each point: coalesce(sum(p.@), 0)::bigint}}
+          FROM pawl_internal.series_point p
+         WHERE p.step_ms IN (:SERIES_STEP_MS, :SERIES_MINUTE_MS, :SERIES_QUARTER_MS) AND p.series = a.id
+           AND p.at_ms >= p_from_ms AND p.at_ms < p_to_ms
+         GROUP BY 1) t
      ORDER BY 1, 2, 3, 4;
 END
 $$;

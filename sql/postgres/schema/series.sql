@@ -12,7 +12,8 @@ CREATE TABLE pawl_internal.series (
     UNIQUE (scope, kind, name)
 );
 
--- The sums of a step, absent instead of 0, and the highest that was seen in it; absent: nobody looked.
+-- The sums of a step, absent instead of 0, and the highest that was seen in it; absent: nobody looked. A chart reads a few of
+-- the series over a long time, so each lies together in the key.
 CREATE TABLE pawl_internal.series_point (
     step_ms integer NOT NULL,
     at_ms bigint NOT NULL,
@@ -21,5 +22,5 @@ CREATE TABLE pawl_internal.series_point (
     dead bigint,
     oldest_age_ms bigint,
     {{columns point}},
-    PRIMARY KEY (step_ms, at_ms, series)
+    PRIMARY KEY (step_ms, series, at_ms)
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
