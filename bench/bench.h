@@ -119,6 +119,7 @@ pawl_status bench_jobs_fill(const struct bench_options *options, int64_t *spent_
 pawl_status workload_append(const struct bench_options *options, pawl_error *err);
 pawl_status workload_project(const struct bench_options *options, pawl_error *err);
 pawl_status workload_runs(const struct bench_options *options, pawl_error *err);
+pawl_status workload_history(const struct bench_options *options, pawl_error *err);
 pawl_status workload_idle(const struct bench_options *options, pawl_error *err);
 
 #endif

@@ -11,27 +11,18 @@ static const struct {
     const char *name;
     pawl_status (*run)(const struct bench_options *options, pawl_error *err);
 } workloads[] = {
-    {"put", workload_put},
-    {"drain", workload_drain},
-    {"backlog", workload_backlog},
-    {"steady", workload_steady},
-    {"empty", workload_empty},
-    {"notify", workload_notify},
-    {"worker", workload_worker},
-    {"latency", workload_latency},
-    {"idle", workload_idle},
-    {"jobs", workload_jobs},
-    {"jobs-worker", workload_jobs_worker},
-    {"append", workload_append},
-    {"project", workload_project},
-    {"runs", workload_runs},
+    {"put", workload_put},         {"drain", workload_drain},     {"backlog", workload_backlog},
+    {"steady", workload_steady},   {"empty", workload_empty},     {"notify", workload_notify},
+    {"worker", workload_worker},   {"latency", workload_latency}, {"idle", workload_idle},
+    {"history", workload_history}, {"jobs", workload_jobs},       {"jobs-worker", workload_jobs_worker},
+    {"append", workload_append},   {"project", workload_project}, {"runs", workload_runs},
 };
 
 static const char usage[] =
     "usage: pawl-bench WORKLOAD --store URL [option]...\n"
     "Measures one contestant once and prints one JSON object. `bench/run` runs and compares them all.\n"
     "\n"
-    "  WORKLOAD         put, drain, backlog, steady, empty, notify, worker, latency, idle, jobs,\n"
+    "  WORKLOAD         put, drain, backlog, steady, empty, notify, worker, latency, idle, history, jobs,\n"
     "                   jobs-worker, append, project or runs\n"
     "  --store URL      postgresql://... or the path of a SQLite file; what is there is DELETED\n"
     "  --side NAME      pawl (default), floor, pgq (PostgreSQL: put, drain), sql (PostgreSQL: empty)\n"
@@ -41,7 +32,8 @@ static const char usage[] =
     "  --streams N      over how many streams (default 1000)\n"
     "  --batch N        messages per call (default 500)\n"
     "  --threads N      connections of a put, instances of a drain, handlers of a worker (default 1)\n"
-    "  --seconds N      put: stop after this time instead of after N messages; steady, idle: how long; "
+    "  --seconds N      put: stop after this time instead of after N messages; steady, idle, history: how "
+    "long; "
     "drain: give "
     "up after\n"
     "  --samples N      backlog, empty, notify, latency: calls to measure (default 100)\n"

@@ -346,6 +346,27 @@ def idle(lab):
     return rows
 
 
+HEARTBEAT_S = 5  # how often a worker passes on what it has counted
+STEP_S = 10  # of the history: the first call of a step inserts and looks, the later ones add
+
+
+def history(lab):
+    """The share of a busy worker's time that the history takes: counting each item, and passing the counts on."""
+    rows = []
+    load = {"messages": lab.size(200000), "streams": 1000, "batch": 1000, "threads": 2, "seconds": 300}
+    for store_name, store in (("PostgreSQL", lab.postgres()), ("SQLite", lab.sqlite())):
+        shares, calls = [], []
+        for _ in range(lab.reps(1)):
+            rate = lab.measure("worker", store, **load)["rate"]
+            cost = lab.measure("history", store, seconds=lab.size(60, 15))
+            more_us = cost["first_us"] - cost["without_us"] + (STEP_S / HEARTBEAT_S - 1) * (cost["later_us"] - cost["without_us"])
+            calls.append(more_us)
+            shares.append(100 * (cost["counting_ns"] * rate / 1e9 + more_us / 1e6 / STEP_S))
+        rows.append(row(f"{store_name}, more time for the calls of ten seconds", calls, "", [], unit="µs"))
+        rows.append(row(f"{store_name}, of the time of a worker that does all it can", shares, "", [], unit="%", target=1, at_most=True))
+    return rows
+
+
 def embedded_worker(lab):
     rows = []
     for level in ("FULL", "NORMAL"):
@@ -417,6 +438,7 @@ WORKLOADS = {
     "runs": Workload(runs, "1,000,000 items into run_item through the pages of one run with 32 partitions; the floor is one process."),
     "latency": Workload(latency, "From before the put until the handler runs, 100 per second."),
     "idle": Workload(idle, "A worker that has nothing to do.", reps=1),
+    "history": Workload(history, "What the history costs a worker: twelve handlers and four queues counted, passed on with every heartbeat.", reps=1),
     "transports": Workload(transports, "10,000 outbox messages of 1,000 streams published and confirmed, against the broker's own client "
                                        "library that publishes the same events, 500 unconfirmed, with no database and no order "
                                        "kept after a failure, and against the same worker with a handler that "
