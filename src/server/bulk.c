@@ -80,8 +80,8 @@ void bulks_stop(struct bulks *bulks) {
 /* ---- Showing: with the lock held */
 
 static void cells_of(const struct bulk *bulk, struct cell cells[static BULK_COLUMNS]) {
-    static const char *const verbs[] = {"",           "redrive dead letters", "discard dead letters",
-                                        "retry jobs", "discard jobs",         "cancel jobs"};
+    static const char *const verbs[] = {"",           "retry dead letters", "delete dead letters",
+                                        "retry jobs", "delete jobs",        "cancel jobs"};
     static const char *const states[] = {"waiting", "running", "done", "failed", "cancelled"};
     int64_t until_ms = bulk->ended_ms != 0 ? bulk->ended_ms : clock_wall_ms();
     int64_t span_ms = bulk->started_ms != 0 ? until_ms - bulk->started_ms : 0;

@@ -117,7 +117,7 @@ export function chart(spec) {
     svg("svg", { x: 0, y: 0, width: "100%", height: floor, viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", overflow: "visible" }, spec.lines.map((one, i) => line(spec, one, i, top))),
     marks.map((mark) => [svg("line", { class: "mark " + mark.tone, x1: share(x(mark.at_ms)), x2: share(x(mark.at_ms)), y1: 0, y2: floor }),
       svg("circle", { class: "flag " + mark.tone, cx: share(x(mark.at_ms)), cy: 4, r: 4 }, svg("title", null, mark.text))]),
-    levels.slice(1).map((level) => svg("text", { class: "tick", x: 2, y: y(level), dy: 11 }, UNITS[spec.unit].show(level))),
+    levels.slice(1).map((level) => svg("text", { class: "tick level", x: 8, y: y(level), dy: 11 }, UNITS[spec.unit].show(level))),
     seen && svg("line", { class: "cross", x1: share(x(spec.at[index])), x2: share(x(spec.at[index])), y1: 0, y2: floor }));
   return h("figure", { class: "chart", "data-key": "chart " + spec.title },
     h("figcaption", null, h("span", null, spec.title),

@@ -79,8 +79,8 @@ const columns = (view, run, again) => [
   { name: "Last page", cell: (part) => duration(part.page_last_ms), right: true },
   { name: "Slowest", cell: (part) => duration(part.page_max_ms), right: true },
   { name: "Updated", cell: (part) => moment(part.updated_ms) },
-  { name: "Error", cell: (part) => part.error || "–" },
   ...(view.operator && !["completed", "cancelled"].includes(run.state) ? [{ name: "Actions", cell: (part) => partActions(run, part, again) }] : []),
+  { name: "Error", cell: (part) => part.error || "–" },
 ];
 
 const TOLD = 20; // partitions that ended, the latest

@@ -64,7 +64,7 @@ export function showStream(view) {
     return { place, messages, instances: instances.items, pause: pauses.items.find((one) => one.scope === "stream" && one.name === view.id), actions, events };
   }, ({ place, messages, instances, pause, actions, events }) => [
     view.operator && pauseButton(view, place, () => again()),
-    facts([["State", badge(place.paused ? "paused" : "active")],
+    facts([["State", badge(place.paused ? "paused" : messages.items.some((row) => row.state === "blocked") ? "blocked" : "active")],
            ["Partition", `${place.partition} of ${number(place.partition_count)}`],
            ["Lane", `${place.lane} of ${number(place.lane_count)}`], ["Outbox owner", owner(place.outbox_owner, instances)],
            ["Inbox owner", owner(place.inbox_owner, instances)], ["Perspective owner", owner(place.perspective_owner, instances)],
