@@ -11,6 +11,7 @@
 #include "view/names.h"
 #include "view/note.h"
 #include "view/why/view.h"
+#include "view/work.h"
 
 struct message_filter message_filter_from(const struct request *request) {
     return (struct message_filter){.kind = (enum store_kind)request_choice(request, "kind"),
@@ -116,7 +117,19 @@ static pawl_status message_show(struct request *request, pawl_error *err) {
                       arena_printf(request->arena,
                                    "%zu messages have this id: pawl message list --id shows them all",
                                    rows.count));
+    else if (rows.rows[0].attempts > 0)
+        request_below(request, "pawl message attempts ID shows the attempts that failed");
     return request_record(request, message_columns, MESSAGE_COLUMNS, cells, err);
+}
+
+/* As the executions of a job: also of a message that is done. */
+static pawl_status message_attempts(struct request *request, pawl_error *err) {
+    pawl_uuid id;
+    struct attempt_rows found = {.count = 0};
+    TRY(request_message_id(request, request_text(request, "id"), &id, err));
+    TRY(request->store->ops->view.attempts(request->store, id, request->arena, &found, err));
+    REQUEST_CELLS(request, attempt, found.rows, found.count);
+    return request_list_end(request, NULL, err);
 }
 
 static pawl_status message_explain(struct request *request, pawl_error *err) {
@@ -191,6 +204,14 @@ static const struct operation messages[] = {
          "has them all."},
     {OPERATION("message.why", "Explain what a message is waiting for, and what to do"),
      READS("/v1/messages/{id}/why"), FIELDS(id_fields), RECORD(why_view_columns), .run = message_explain},
+    {OPERATION("message.attempts", "Show the failed attempts of a message, the first one first"),
+     READS("/v1/messages/{id}/attempts"), FIELDS(id_fields), COLUMNS(attempt_columns),
+     .run = message_attempts,
+     .details = "Each with the worker that tried, from when it was granted until it failed, and the error; "
+                "lost: its worker was lost while it ran. The last 20 are kept, for 30 days, even after the "
+                "message is done; deleting a dead letter removes them.",
+     .example = "pawl message attempts 01890a5d-ac96-774b-bcce-b302099a8057",
+     .empty = "no attempt has failed, as far as is known"},
     {OPERATION("message.failures", "Count dead letters by cause"), READS("/v1/messages/failures"),
      FIELDS(failure_fields), .paged = PAGED_LIMIT, COLUMNS(group_columns), .run = message_failures,
      .details = "Errors that differ only in numbers and names have the same fingerprint; pawl message retry "

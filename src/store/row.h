@@ -98,7 +98,8 @@ extern const struct row_shape event_new_shape, event_shape, append_result_shape,
     perspective_target_shape, perspective_reached_shape, event_pattern_shape, apply_item_shape,
     apply_cut_shape, checkpoint_shape, checkpoint_row_shape, checkpoint_grant_shape, checkpoint_report_shape,
     checkpoint_ref_shape, checkpoint_skip_shape, checkpoint_filter_shape, checkpoint_error_shape,
-    receptor_shape, receptor_report_shape, event_receptor_shape, feed_result_shape, event_kept_shape;
+    attempt_shape, receptor_shape, receptor_report_shape, event_receptor_shape, feed_result_shape,
+    event_kept_shape;
 /* rows/jobs.c */
 extern const struct row_shape job_new_shape, job_shape, job_view_shape, job_filter_shape, job_why_shape,
     job_counts_shape, job_tally_shape, job_priority_shape, job_limit_shape, job_step_shape,

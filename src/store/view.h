@@ -17,6 +17,22 @@ enum message_state {
     STATE_DONE /* in the history */
 };
 
+/* Of the failed attempts of a message, the last so many are kept, for so long. */
+enum { MESSAGE_ATTEMPTS_KEPT = 20, MESSAGE_ATTEMPTS_KEPT_DAYS = 30 };
+#define MESSAGE_ATTEMPTS_KEPT_MS (MESSAGE_ATTEMPTS_KEPT_DAYS * INT64_C(86400000))
+
+/* A failed attempt: its worker reported the failure, or was lost with it. */
+struct attempt_row {
+    int kind; /* enum store_kind */
+    int number;
+    int outcome;                     /* enum run_outcome */
+    int64_t started_ms, finished_ms; /* from when it was granted */
+    pawl_uuid instance;
+    pawl_str error; /* absent when it was lost */
+};
+
+ROW_LIST(attempt_rows, struct attempt_row, rows);
+
 /* One message in any state. Texts are absent (ptr NULL) where they do not apply. */
 struct message_row {
     struct item item; /* token and lease_until_ms are set when leased */

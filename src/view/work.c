@@ -186,6 +186,24 @@ void execution_cells(const struct task_run *run, struct cell cells[static EXECUT
     row_cells(execution_columns, EXECUTION_COLUMNS, run, &success, cells);
 }
 
+#define ROW struct attempt_row
+const struct column attempt_columns[ATTEMPT_COLUMNS] = {
+    {.key = "attempt", INT_OF(number)},
+    {.key = "outcome", WORD_OF(outcome, outcomes)},
+    {.key = "started", TIME_OF(started_ms), .drop = 3},
+    {.key = "finished", TIME_OF(finished_ms), .drop = 2},
+    {COLUMN(DURATION, "duration")},
+    {.key = "lease_owner", UUID_OF(instance), .show = SHOW_WIDE},
+    {.key = "error", TEXT_OF(error), .content = true, .cut = true, .drop = 1, .least = ERROR_LEAST},
+    {.key = "kind", WORD_OF(kind, kind_names), .show = SHOW_WIDE},
+};
+#undef ROW
+
+void attempt_cells(const struct attempt_row *row, struct cell cells[static ATTEMPT_COLUMNS]) {
+    const struct cell duration = cell_duration(row->finished_ms - row->started_ms);
+    row_cells(attempt_columns, ATTEMPT_COLUMNS, row, &duration, cells);
+}
+
 #define ROW struct audit_report
 const struct column report_columns[REPORT_COLUMNS] = {
     {.key = "sound", BOOL_OF(sound)},  {.key = "chains", INT_OF(chains)},

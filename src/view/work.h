@@ -40,6 +40,11 @@ extern const struct column execution_columns[EXECUTION_COLUMNS];
 const char *execution_outcome_name(enum run_outcome outcome);
 void execution_cells(const struct task_run *run, struct cell cells[static EXECUTION_COLUMNS]);
 
+/* A failed attempt of a message, under the same names as an execution of a job. */
+enum { ATTEMPT_COLUMNS = 8 };
+extern const struct column attempt_columns[ATTEMPT_COLUMNS];
+void attempt_cells(const struct attempt_row *row, struct cell cells[static ATTEMPT_COLUMNS]);
+
 /* What audit_verify found; expect: the head that it was given. */
 extern const struct column report_columns[REPORT_COLUMNS];
 void report_cells(const struct audit_report *report, pawl_str expect,

@@ -13,7 +13,7 @@ extern const struct conf_group conf_instance, conf_lane, conf_put, conf_claim, c
     conf_rollup, conf_series, conf_input, conf_two, conf_wake, conf_relay, conf_random, conf_events,
     conf_perspective, conf_jobs, conf_jobs_end, conf_jobs_keyed, conf_jobs_lost, conf_jobs_task, conf_runs,
     conf_runs_fan, conf_alerts, conf_event_receptor, conf_advance, conf_rebuild, conf_grants, conf_pause,
-    conf_deploy;
+    conf_deploy, conf_attempt;
 
 static const struct conf_group *const groups[] = {
     &conf_instance,   &conf_lane,           &conf_put,         &conf_claim,    &conf_order,
@@ -23,7 +23,7 @@ static const struct conf_group *const groups[] = {
     &conf_random,     &conf_events,         &conf_perspective, &conf_jobs,     &conf_jobs_end,
     &conf_jobs_keyed, &conf_jobs_lost,      &conf_jobs_task,   &conf_runs,     &conf_runs_fan,
     &conf_alerts,     &conf_event_receptor, &conf_advance,     &conf_rebuild,  &conf_grants,
-    &conf_pause,      &conf_deploy,
+    &conf_pause,      &conf_deploy,         &conf_attempt,
 };
 
 static bool wanted(const struct conf_group *group, int count, char **patterns) {

@@ -82,6 +82,9 @@ class Routes(ServerTest):
         self.assertEqual((shown["state"], shown["payload"]["password"]), ("dead", "***"))
         self.assertEqual(self.call("GET", "/v1/messages/{id}/why", id=first)["cause"], "dead")
         self.call("GET", "/v1/messages/{id}/receptors", id=first)
+        attempt, = self.call("GET", "/v1/messages/{id}/attempts", id=first)["items"]
+        self.assertEqual((attempt["attempt"], attempt["outcome"], attempt["error"]), (1, "dead", "no such customer 4711"))
+        self.assertEqual(attempt["finished_ms"] - attempt["started_ms"], attempt["duration_ms"])
         groups = self.call("GET", "/v1/messages/failures", query="?kind=outbox")["items"]
         self.assertEqual([row["count"] for row in groups], [2, 1])
         self.call("POST", "/v1/messages/{id}/retry", id=first)

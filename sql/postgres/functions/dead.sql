@@ -26,6 +26,43 @@ BEGIN
 END
 $$;
 
+-- name: attempt_note
+-- Notes that an attempt of a message failed, which is aside or dead by now.
+-- params: p_kind smallint, p_seq bigint, p_token bigint: its grant; p_lost boolean: its worker is gone; p_now bigint
+-- tables: aside, dead, claim (read), attempt (inserted, deleted)
+CREATE OR REPLACE FUNCTION pawl_internal.attempt_note(p_kind smallint, p_seq bigint, p_token bigint, p_lost boolean, p_now bigint)
+    RETURNS void
+LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    v_row record;
+BEGIN
+    INSERT INTO pawl_internal.attempt AS t (id, kind, number, outcome, started_ms, finished_ms, instance, error)
+    SELECT r.id, p_kind, r.number, CASE WHEN p_lost THEN :RUN_LOST ELSE r.outcome END, c.began_ms, p_now, c.instance,
+           CASE WHEN NOT p_lost THEN r.error END
+      FROM (SELECT a.id, a.attempts + a.deaths AS number, :RUN_FAILED AS outcome, a.error FROM pawl_internal.aside a
+             WHERE a.kind = p_kind AND a.seq = p_seq
+             UNION ALL
+            SELECT d.id, d.attempts + d.deaths, CASE d.reason WHEN :DEAD_CANCELLED THEN :RUN_CANCELLED ELSE :RUN_DEAD END, d.error
+              FROM pawl_internal.dead d WHERE d.kind = p_kind AND d.seq = p_seq) r
+     CROSS JOIN (SELECT o.began_ms, o.instance FROM pawl_internal.claim o WHERE o.token = p_token LIMIT 1) c
+    RETURNING t.id, t.number INTO v_row;
+    IF v_row.number > :MESSAGE_ATTEMPTS_KEPT THEN
+        DELETE FROM pawl_internal.attempt t WHERE t.id = v_row.id
+           AND t.n <= (SELECT o.n FROM pawl_internal.attempt o WHERE o.id = v_row.id ORDER BY o.n DESC LIMIT 1 OFFSET :MESSAGE_ATTEMPTS_KEPT);
+    END IF;
+END
+$$;
+
+-- name: attempts_purge
+-- Removes attempts of long ago.
+-- params: p_before bigint, p_rows_max integer
+-- tables: attempt (deleted)
+CREATE OR REPLACE FUNCTION pawl_internal.attempts_purge(p_before bigint, p_rows_max integer) RETURNS void
+LANGUAGE sql VOLATILE AS $$
+    DELETE FROM pawl_internal.attempt t
+     WHERE t.n IN (SELECT o.n FROM pawl_internal.attempt o WHERE o.finished_ms < p_before LIMIT p_rows_max FOR UPDATE SKIP LOCKED)
+$$;
+
 -- name: dead_count
 -- Keeps the number of dead letters per cause with the rows, one delta per statement and cause; of jobs, one per job.
 -- tables: dead_tally (inserted)
@@ -130,6 +167,8 @@ BEGIN
             v_moved := v_moved + pawl_internal.dead_to_aside(v_ref.kind, ARRAY[v_ref.seq],
                                                     NOT v_waited AND v_dead.stream IS NOT NULL, v_now);
         ELSE
+            DELETE FROM pawl_internal.attempt t
+             WHERE t.kind = v_ref.kind AND t.id = (SELECT d.id FROM pawl_internal.dead d WHERE d.kind = v_ref.kind AND d.seq = v_ref.seq);
             DELETE FROM pawl_internal.dead d WHERE d.kind = v_ref.kind AND d.seq = v_ref.seq;
         END IF;
         IF v_waited THEN
@@ -291,4 +330,17 @@ SET enable_seqscan = off SET jit = off AS $$
      CROSS JOIN LATERAL (SELECT d.error FROM pawl_internal.dead d WHERE d.kind = p_kind AND d.fingerprint = g.fingerprint
                           ORDER BY d.seq LIMIT 1) f
      ORDER BY g.letters DESC, g.fingerprint COLLATE "C"
+$$;
+
+-- name: view_attempts
+-- The failed attempts of a message, the first one first.
+-- params: p_id uuid
+-- returns: one row each
+-- tables: attempt (read)
+CREATE OR REPLACE FUNCTION pawl_internal.view_attempts(p_id uuid) RETURNS TABLE (
+    kind integer, number integer, outcome integer, started_ms bigint, finished_ms bigint, instance uuid, error text)
+LANGUAGE sql VOLATILE SECURITY DEFINER ROWS 4 AS $$
+    SELECT t.kind::integer, t.number, t.outcome::integer, t.started_ms, t.finished_ms, t.instance,
+           CASE WHEN t.error IS NOT NULL AND pawl_internal.payloads_shown() THEN t.error END
+      FROM pawl_internal.attempt t WHERE t.id = p_id ORDER BY t.n
 $$;

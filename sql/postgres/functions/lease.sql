@@ -7,7 +7,7 @@
 -- returns: nothing. Unfinished items go aside. Only a suspect that had begun is charged with a death, and dies at the limit;
 --   what may have begun becomes a suspect, and so does what is lost again. What follows them in other parts of
 --   the token had the same holder, and goes the same way
--- tables: claim, message, aside, dead, hold, tally
+-- tables: claim, message, aside, dead, hold, tally, attempt
 -- locks: its lane and the part (held by the caller), the other parts of the token, the holds
 CREATE OR REPLACE FUNCTION pawl_internal.claim_end(
     p_token bigint, p_part integer, p_how smallint, p_edge_token bigint, p_edge_seq bigint, p_now bigint) RETURNS void
@@ -65,6 +65,7 @@ BEGIN
                      WHERE a.kind = v_claim.kind AND a.seq = ANY (v_claim.seqs) ORDER BY 1);
 
     IF v_charged THEN
+        PERFORM pawl_internal.attempt_note(v_claim.kind, s.seq, p_token, true, p_now) FROM unnest(v_claim.seqs) AS s(seq);
         FOR v_stream IN SELECT a.key, a.seq FROM pawl_internal.aside a
                          WHERE a.kind = v_claim.kind AND a.seq = ANY (v_claim.seqs)
                            AND a.attempts + a.deaths >= v_claim.max_attempts LOOP

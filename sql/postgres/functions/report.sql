@@ -224,7 +224,7 @@ $$;
 --   p_classes (1 retryable, 2 permanent, 3 cancelled: the pause says by whom), p_delays (ms; -1: backoff with jitter), p_policies and p_max_attempts
 --   (0: the claim's)
 -- returns: answers: 1 applied, 2 duplicate, 3 stale; outcomes: 1 retry, 2 dead, 0 for items that were not applied
--- tables: claim, message, aside, dead, hold, tally; pause (read)
+-- tables: claim, message, aside, dead, hold, tally, attempt; pause (read)
 -- locks: the claim parts in the order (token, part), the holds, never the lane
 CREATE OR REPLACE FUNCTION pawl_internal.fail(
     p_instance uuid, p_kind smallint, p_tokens bigint[], p_ids uuid[], p_errors text[], p_classes smallint[],
@@ -265,6 +265,7 @@ BEGIN
                               p_classes[v_n], coalesce(p_delays[v_n], -1),
                               coalesce(nullif(p_policies[v_n], 0), v_item.policy),
                               coalesce(nullif(p_max_attempts[v_n], 0), v_item.max_attempts), v_now) f;
+        PERFORM pawl_internal.attempt_note(p_kind, v_item.seq, p_tokens[v_n], false, v_now);
         answers[v_n] := 1;
         outcomes[v_n] := CASE WHEN v_failed.dead THEN :FAIL_DEAD ELSE :FAIL_RETRY END;
         v_aside := v_aside + v_failed.aside_delta;

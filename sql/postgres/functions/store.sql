@@ -193,6 +193,7 @@ BEGIN
                                   AND NOT EXISTS (SELECT 1 FROM pawl_internal.dead d WHERE d.id = o.event_id)
                                 ORDER BY o.updated_ms LIMIT p_rows_max FOR UPDATE OF o SKIP LOCKED));
     GET DIAGNOSTICS receptors_removed = ROW_COUNT;
+    PERFORM pawl_internal.attempts_purge(v_now - :MESSAGE_ATTEMPTS_KEPT_DAYS * 86400000::bigint, p_rows_max);
     tally_folded := pawl_internal.tally_fold(p_rows_max) + pawl_internal.dead_tally_fold(p_rows_max);
     PERFORM pawl_internal.series_fold(v_now);
     PERFORM pawl_internal.perspective_tally_fold(); -- a stamp does it too, but only when something is appended

@@ -90,14 +90,14 @@ BEGIN
                        'alert_rules', 'alert_turn_take', 'alert_turn_end', 'alert_tell', 'alert_notices_take', 'alert_notice_end', 'alert_pressure']
                    WHEN 'pawl_view' THEN ARRAY['status', 'now_ms', 'settings_read', 'view_counts', 'view_instances', 'view_lanes',
                        'view_messages', 'view_message_rows', 'view_message', 'view_jobs', 'view_job_rows',
-                       'view_dead_groups', 'view_checkpoint', 'view_receptors', 'view_ids', 'why', 'view_duties', 'view_pauses', 'view_audits',
+                       'view_dead_groups', 'view_checkpoint', 'view_receptors', 'view_attempts', 'view_ids', 'why', 'view_duties', 'view_pauses', 'view_audits',
                        'events_head', 'perspective_list', 'receptor_list',
                        'perspective_reached', 'perspective_live', 'wait_for', 'checkpoints_list', 'checkpoint_errors',
                        'job_backlog', 'job_counts', 'job_why', 'job_dead_groups', 'job_limits', 'tasks', 'schedules', 'refusals', 'audit_verify', 'audit_head', 'run_sums',
                        'view_runs', 'view_partitions', 'run_targets', 'alert_rules', 'alert_changes', 'view_rollups', 'view_series', 'task_runs',
                        'view_refused', 'events_stamp', 'alert_pressure']
                    ELSE ARRAY['status', 'read', 'signal', 'job_cancel', 'job_wait', 'now_ms', 'settings_read', 'view_counts', 'view_instances', 'view_lanes', 'view_messages',
-                       'view_message_rows', 'view_message', 'view_ids', 'view_dead_groups', 'view_checkpoint', 'view_receptors', 'why', 'dead_redrive',
+                       'view_message_rows', 'view_message', 'view_ids', 'view_dead_groups', 'view_checkpoint', 'view_receptors', 'view_attempts', 'why', 'dead_redrive',
                        'dead_discard', 'dead_edit', 'invariant', 'instance_evict', 'lanes_rebalance', 'history_remove', 'settings_change', 'epoch_raise', 'maintain',
                        'view_duties', 'view_pauses', 'view_audits', 'view_refused', 'refused_remove', 'pause_set',
                        'pause_clear', 'audit_add',

@@ -25,6 +25,9 @@ OPERATION(checkpoint_get, pawl_str stream, pawl_str perspective, struct arena *a
           struct checkpoint_row *out, pawl_error *err)
 OPERATION(receptors, pawl_uuid event_id, struct arena *arena, struct receptor_row **rows, size_t *count,
           pawl_error *err)
+/* The failed attempts of a message, the first one first; it may be gone. */
+LISTS(attempts, (pawl_uuid id, struct arena *arena, struct attempt_rows *out, pawl_error *err), "attempts",
+      QUERY(VIEW_ATTEMPTS), PAWL_OK, attempt_shape, ROWS_OUT(out, rows), VALUES(id))
 /* Runs every invariant; no rows = all is well. */
 OPERATION(check, struct arena *arena, struct violations *out, pawl_error *err)
 /* Settings of the server or file that endanger the work, by the names in sql/DIALECT/doctor; no rows = none.

@@ -58,3 +58,5 @@ SHAPE(refused, struct refused_row, M(number), M(reason), M(consumer), M(topic), 
 SHAPE(malformed, struct malformed, M(message_id), M(detail), M(payload));
 SHAPE(pause, struct pause_row, SMALL(scope), M(name), M(reason), M(actor), M(since_ms));
 SHAPE_WITHOUT(pause_new, struct pause_row, pause, 1);
+SHAPE(attempt, struct attempt_row, M(kind), M(number), M(outcome), M(started_ms), M(finished_ms), M(instance),
+      M(error));

@@ -39,10 +39,14 @@ function cause(row) {
 
 const times = (count) => (count === 1 ? "1 attempt has failed" : `${number(count)} attempts have failed`);
 
-function story(row, deeds, notes, pauses) {
+const attempt = (one) => ({ what: [h("strong", null, `Attempt ${one.attempt}`), " ", badge(one.outcome), " at ", instanceLink(one.lease_owner)], at_ms: one.started_ms,
+                           end_ms: one.finished_ms, tone: toneOf(one.outcome), more: one.error });
+
+function story(row, attempts, deeds, notes, pauses) {
   const paused = pauses.filter((one) => (one.scope === "stream" && one.name === row.stream) || (one.scope === "topic" && one.name === (row.topic || row.type)) || one.name === row.id);
   return tale([
     { what: ["Put into the ", row.kind, row.stream && [", stream ", streamLink(row.stream)]], at_ms: row.put_ms, tone: "calm" },
+    ...attempts.filter((one) => one.kind === row.kind).map(attempt),
     row.claimed_by && { what: [`Attempt ${row.attempt} is running, at `, instanceLink(row.claimed_by)], at_ms: row.lease_until_ms, tone: "calm", more: "This is when its lease ends, unless it is renewed." },
     row.state === "scheduled" && { what: [row.attempts > 0 ? times(row.attempts) : "Set aside", "; the next is due"], at_ms: row.scheduled_ms, tone: "warn", more: [row.reason && `Reason: ${row.reason}`, row.error] },
     row.ended_ms && { what: [badge(row.state), row.attempts > 0 && ` after ${row.attempts === 1 ? "1 attempt" : number(row.attempts) + " attempts"}`, row.reason && `: ${row.reason}`], at_ms: row.ended_ms, tone: toneOf(row.state), more: row.error },
@@ -63,7 +67,7 @@ function neighbours(row, rows) {
 function one(view, row, data, again) {
   return h("section", { "data-key": row.kind + row.seq, "aria-label": "In the " + row.kind },
     view.operator && actions(row, again),
-    h("h2", null, "What happened"), story(row, deedsOf(data.actions, row.id, row.stream), data.receptors.items, data.pauses),
+    h("h2", null, "What happened"), story(row, data.attempts.items, deedsOf(data.actions, row.id, row.stream), data.receptors.items, data.pauses),
     h("h2", null, "Facts"),
     facts([["State", badge(row.state)], ["Kind", row.kind], ["Type", h("a", { href: "/ui/messages?type=" + encodeURIComponent(row.type) }, row.type)], ["Stream", streamLink(row.stream)],
            ["Topic", row.topic && h("a", { href: "/ui/messages?topic=" + encodeURIComponent(row.topic) }, row.topic)], ["Sequence", row.seq], ["Attempts", number(row.attempts)], ["Put", instant(row.put_ms)],
@@ -78,8 +82,8 @@ function one(view, row, data, again) {
 }
 
 // What is left of a message that is done and not kept: what people did to it.
-function gone(view, actions) {
-  const deeds = deedsOf(actions, view.id);
+function gone(view, actions, attempts) {
+  const deeds = [...attempts.items.map(attempt), ...deedsOf(actions, view.id)];
   return [empty("There is no message with this id: it may be done and no longer kept. To keep completed messages from now on:", "pawl setting set --history 7d"),
           deeds.length > 0 && [h("h2", null, "What happened"), tale(deeds)]];
 }
@@ -88,15 +92,15 @@ export function showMessage(view) {
   const id = encodeURIComponent(view.id);
   const again = view.watch(view.box, async (read) => {
     const found = await read("/v1/messages?id=" + id);
-    if (found.items.length === 0) return { found, deeds: await actionsOf(read) };
-    const [why, actions, pauses] = await Promise.all([read(`/v1/messages/${id}/why`), actionsOf(read), read("/v1/pauses")]);
+    if (found.items.length === 0) return { found, deeds: await actionsOf(read), attempts: await read(`/v1/messages/${id}/attempts`) };
+    const [attempts, why, actions, pauses] = await Promise.all([read(`/v1/messages/${id}/attempts`), read(`/v1/messages/${id}/why`), actionsOf(read), read("/v1/pauses")]);
     const event = found.items.find(isEvent);
     const receptors = await read(event ? `/v1/events/${event.causation_id}/receptors` : `/v1/messages/${id}/receptors`);
     const streams = new Map();
     for (const name of new Set(found.items.map((row) => row.stream).filter(Boolean)))
       streams.set(name, (await read(`/v1/messages?limit=${NEIGHBOURS}&stream=${encodeURIComponent(name)}`)).items);
-    return { found, why, receptors, actions, streams, pauses: pauses.items };
-  }, (data) => (data.deeds ? gone(view, data.deeds) : [
+    return { found, attempts, why, receptors, actions, streams, pauses: pauses.items };
+  }, (data) => (data.deeds ? gone(view, data.deeds, data.attempts) : [
     whyBox(view, data.why, view.id, () => again()),
     data.found.items.map((row) => one(view, row, data, () => again())),
     data.receptors.items.length > 0 && [h("h2", null, "Receptors"), noteTable(data.receptors.items)],

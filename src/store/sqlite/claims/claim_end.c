@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/uuid.h"
+#include "store/sqlite/claims/report.h"
 #include "store/sqlite/file/row.h"
 #include "store/sqlite/fleet/instance.h"
 #include "store/sqlite/jobs/jobs.h"
@@ -154,6 +155,8 @@ static pawl_status lose_items(struct operation *op, struct part *part, const str
         lost->streams[lost->count++] = stream_of(part, item);
         part_mark(part, item, MARK_LEFT);
         TRY(part_give_back(op, part, item, back));
+        if (back.deaths > 0)
+            TRY(attempt_note(op, part, item, true));
     }
     return PAWL_OK;
 }

@@ -108,6 +108,13 @@ static pawl_status fail_held(struct operation *op, struct held_item *held, const
     return hold_settle(op, held->stream.kind, held->stream.lane, held->stream.key, false);
 }
 
+pawl_status attempt_note(struct operation *op, const struct part *part, const struct part_item *item,
+                         bool lost) {
+    TRY(statement_run(SQL(op, SQLITE_Q_ATTEMPT_NOTE, part->kind, item->seq, part->instance, part->began_ms,
+                          op->now_ms, lost)));
+    return statement_run(SQL(op, SQLITE_Q_ATTEMPT_TRIM, item->id));
+}
+
 pawl_status items_fail(struct operation *op, const struct messages_fail *in, struct arena *arena,
                        struct answer_list *out) {
     struct reporter by = {in->instance, in->kind};
@@ -121,6 +128,7 @@ pawl_status items_fail(struct operation *op, const struct messages_fail *in, str
         if (held.part == NULL)
             continue;
         TRY(fail_held(op, &held, &in->items[i], &out->outcomes[i]));
+        TRY(attempt_note(op, held.part, held.item, false));
         op->tally[in->kind].failed++;
     }
     return parts_flush(op);

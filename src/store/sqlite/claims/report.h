@@ -37,6 +37,10 @@ PAWL_MUSTCHECK pawl_status items_release(struct operation *op, const struct mess
 PAWL_MUSTCHECK pawl_status items_renew(struct operation *op, const struct messages_renew *in,
                                        struct arena *arena, struct answer_list *out);
 
+/* Notes a failed attempt of an item that is aside or dead by now. */
+PAWL_MUSTCHECK pawl_status attempt_note(struct operation *op, const struct part *part,
+                                        const struct part_item *item, bool lost);
+
 /* Reports of receptors and checkpoints: the same. */
 PAWL_MUSTCHECK pawl_status log_receptors(struct operation *op, const struct receptor_report *reports,
                                          size_t count, struct arena *arena, struct answer_list *out);

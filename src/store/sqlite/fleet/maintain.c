@@ -43,6 +43,9 @@ static pawl_status sweep(struct operation *op, const struct maintain_in *in, str
         {SQLITE_Q_PURGE_RECEPTOR, history_ms > op->settings.dedupe_ms ? history_ms : op->settings.dedupe_ms,
          &out->receptors_removed},
     };
+    int64_t attempts_removed = 0;
+    TRY(purge(op, SQLITE_Q_PURGE_ATTEMPT, op->now_ms - MESSAGE_ATTEMPTS_KEPT_MS, in->rows_max,
+              &attempts_removed));
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         TRY(purge(op, rows[i].query, op->now_ms - rows[i].keep_ms, in->rows_max, rows[i].removed));
     return PAWL_OK;

@@ -63,7 +63,9 @@ static pawl_status bring_back(struct operation *op, const struct dead_ref *ref, 
     bool waited_for = held && hold.state != HOLD_WAITING && hold.by_seq == ref->seq;
     if (status == PAWL_OK && discard) {
         op->tally[ref->kind].discarded++;
-        status = delete_letter(op, ref->kind, ref->seq);
+        status = statement_run(SQL(op, SQLITE_Q_ATTEMPT_FORGET, ref->kind, ref->seq));
+        if (status == PAWL_OK)
+            status = delete_letter(op, ref->kind, ref->seq);
     } else if (status == PAWL_OK) {
         status = revive(op, ref->kind, ref->seq, letter.has_stream && !waited_for);
     }

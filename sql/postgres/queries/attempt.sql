@@ -1,0 +1,2 @@
+-- attempt: failed attempts of messages: who tried when, and why it failed.
+-- calls: view_attempts
