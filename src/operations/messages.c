@@ -117,8 +117,6 @@ static pawl_status message_show(struct request *request, pawl_error *err) {
                       arena_printf(request->arena,
                                    "%zu messages have this id: pawl message list --id shows them all",
                                    rows.count));
-    else if (rows.rows[0].attempts > 0)
-        request_below(request, "pawl message attempts ID shows the attempts that failed");
     return request_record(request, message_columns, MESSAGE_COLUMNS, cells, err);
 }
 

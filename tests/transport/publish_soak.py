@@ -123,11 +123,11 @@ def read_file(broker, _args):
         return [json.loads(line) for line in lines if line.strip()]
 
 
-def catches_term(worker):
-    """Whether the process got as far as handling SIGTERM; before that the signal ends it, as any program."""
+def awaits_term(worker):
+    """Whether the process got as far as taking SIGTERM as a request to stop; before that it ends it, as any program."""
     with open(f"/proc/{worker.pid}/status", encoding="ascii") as lines:
-        caught = next(line.split()[1] for line in lines if line.startswith("SigCgt:"))
-    return bool(int(caught, 16) >> (signal.SIGTERM - 1) & 1)
+        taken = [int(line.split()[1], 16) for line in lines if line.startswith(("SigCgt:", "SigBlk:"))]
+    return any(each >> (signal.SIGTERM - 1) & 1 for each in taken)
 
 
 class NoBroker(brokers.Broker):
@@ -255,7 +255,7 @@ class Soak:
     def stop(self):
         deadline = time.monotonic() + DRAIN_SECONDS_MAX
         for worker in self.workers:
-            while worker.poll() is None and not catches_term(worker) and time.monotonic() < deadline:
+            while worker.poll() is None and not awaits_term(worker) and time.monotonic() < deadline:
                 time.sleep(0.01)
             worker.terminate()
         codes = [worker.wait(40) for worker in self.workers]
