@@ -90,11 +90,18 @@ static pawl_status call_both(struct counted *counted, struct store *store, int c
     return status;
 }
 
+/* CPU time: the handlers of a worker count, and others want the processor too. */
+static double cpu_ns(void) {
+    struct timespec now = {0, 0};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
 static double counting_ns(struct counted *counted) {
-    int64_t began_us = clock_boot_us();
+    double began_ns = cpu_ns();
     for (int item = 0; item < ITEMS; item++)
         count_series(counted, item);
-    double ns = (double)(clock_boot_us() - began_us) * 1000 / ITEMS;
+    double ns = (cpu_ns() - began_ns) / ITEMS;
     (void)series_take(&counted->series, counted->points);
     return ns;
 }
