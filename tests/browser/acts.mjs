@@ -15,7 +15,7 @@ export async function redrive() {
   if ((await api("/v1/operations")).items.filter((one) => !one.dry_run).length > operations) throw new Error("Escape did not leave it");
   await button("Retry all…").click();
   await agree("Retry");
-  await page.locator(".operations .badge", { hasText: "done" }).first().waitFor();
+  await page.locator(".operations li", { hasText: "Retry dead letters" }).locator(".badge", { hasText: "done" }).first().waitFor();
   await browser.until("no dead letter", async () => (await page.locator("[data-key=empty]").count()) > 0);
   await browser.inspect("dead-redriven");
 }
@@ -101,6 +101,8 @@ export async function runGoesOn() {
   const failed = (await api(`/v1/runs/${run.id}/partitions?limit=500`)).items.filter((part) => part.state === "failed");
   if (failed.some((part) => part.partition !== "closed")) throw new Error("failed: " + failed.map((part) => `${part.partition}: ${part.error}`).join("; "));
   await page.locator("summary", { hasText: "Every partition" }).click();
+  const last = await page.locator("td .actions").first().locator("button").last().boundingBox(), box = await page.locator(".scroll").first().boundingBox();
+  if (page.viewportSize().width >= 1440 && last.x + last.width > box.x + box.width) throw new Error("the buttons of a partition are cut off");
   await browser.inspect("run-failed-part");
   await browser.visit("/ui/dead"); // its job is dead, and the overview counts it among the dead letters
   await page.getByRole("region", { name: "Groups of dead jobs" }).waitFor();

@@ -46,6 +46,7 @@ export async function streamSaysWhatBlocks() {
   if (first.state !== "dead" || second.state !== "blocked") throw new Error(`${first.state}, ${second.state}`);
   const link = page.locator("tbody tr").nth(1).locator("td").last().locator("a");
   if (!(await link.getAttribute("href")).endsWith(first.id)) throw new Error("it does not name the message before it");
+  await page.locator(".facts .badge", { hasText: "blocked" }).waitFor();
   await browser.inspect("stream-blocked");
 }
 
